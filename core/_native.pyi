@@ -1870,6 +1870,8 @@ class SimulatedJob:
         Its present state, as a word of Batsim; ``running`` says whether it runs.
     metadata
         Text for its row of the table.
+    foreign_profile
+        Full name of its profile where that is of another workload, else "".
     alloc
         Its machines, ascending; ``None`` before its start.
     executors
@@ -1911,6 +1913,7 @@ class SimulatedJob:
     @property
     def running(self) -> bool: ...
     metadata: str
+    foreign_profile: str
     @property
     def alloc(self) -> tuple[int, ...] | None: ...
     @property
@@ -2056,6 +2059,8 @@ class JobTable:
     ----------
     sink
         Is given the rows, many at a time; ``None``: only the sums are kept.
+    old_rows
+        Whether profiles are named without their workload and metadata are in quotes, as in Batsim 4.
 
     Attributes
     ----------
@@ -2066,7 +2071,7 @@ class JobTable:
         the machines of the job that ended last.
     """
 
-    def __init__(self, sink: Callable[[str], None] | None) -> None: ...
+    def __init__(self, sink: Callable[[str], None] | None, old_rows: bool = True) -> None: ...
     @property
     def totals(self) -> Totals: ...
     @property

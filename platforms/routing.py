@@ -56,6 +56,7 @@ class ZoneRouter:
         zone, near, far = _common_zone(src, dst)
         hop = zone.hop(near, far)
         between, latency = self._between(hop, latency)
+        latency += hop.extra_s
         if near is src and far is dst:
             links.extend(between)
             return latency

@@ -30,6 +30,7 @@ from spillway.platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_at
 from spillway.platforms.zones import ROUTINGS
 from spillway.platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
 from spillway.platforms.zones.star import StarZone
+from spillway.platforms.zones.vivaldi import VivaldiZone
 
 _NO_EFFECT = "contexts/"
 """Prefix of options that do not change SimGrid's results (such as upstream's stack sizes)."""
@@ -183,7 +184,7 @@ class _Reader:
         routing = attributes["routing"]
         kind = ROUTINGS.get(routing.lower())
         if kind is None:
-            known = ", ".join(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "None"])
+            known = ", ".join(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "None"])
             raise PlatformError(f"zone {attributes['id']!r}: routing {routing!r} is not understood; known: {known}")
         self._refuse_mixture(self.zone, PointKind.ZONE, attributes["id"])
         self.zone = self.builder.add_zone(kind(attributes["id"], self.zone))
@@ -197,7 +198,7 @@ class _Reader:
     def _start_router(self, attributes: Attributes) -> None:
         zone = self._zone(self.stack[-1])
         self._refuse_mixture(zone, PointKind.ROUTER, attributes["id"])
-        self.builder.add_router(zone, attributes["id"])
+        self._place(self.builder.add_router(zone, attributes["id"]), attributes)
 
     def _start_prop(self, attributes: Attributes) -> None:
         self.stack[-2].properties.setdefault(attributes["id"], attributes["value"])
@@ -211,7 +212,13 @@ class _Reader:
         if pstate >= len(speeds):
             raise PlatformError(f"host {name!r}: pstate {pstate} of {len(speeds)} speeds; the first one is 0")
         cores = _whole(attributes.get("core", "1"), f"host {name!r}: attribute 'core'", 1)
-        self.builder.add_host(zone, Host(name, speeds, cores, element.properties, pstate=pstate))
+        host = Host(name, speeds, cores, element.properties, pstate=pstate)
+        self._place(self.builder.add_host(zone, host), attributes)
+
+    def _place(self, point: Point, attributes: Attributes) -> None:
+        """Note a point's coordinates; as in SimGrid, only zones with ``routing="Vivaldi"`` use them."""
+        if isinstance(point.zone, VivaldiZone):
+            point.zone.place(point, attributes.get("coordinates"))
 
     def _end_link(self, element: _Open) -> None:
         attributes = element.attributes
@@ -347,6 +354,11 @@ class _Reader:
         return self.zone
 
     def _refuse_mixture(self, zone: Zone | None, kind: PointKind, name: str) -> None:
+        if isinstance(zone, VivaldiZone) and kind is PointKind.ZONE:
+            raise PlatformError(
+                f'zone {name!r} is inside zone {zone.name!r} with routing="Vivaldi": only hosts and routers are read '
+                "there"
+            )
         if zone is not None and zone.points and (zone.points[0].kind is PointKind.ZONE) is not (kind is PointKind.ZONE):
             first = zone.points[0]
             raise PlatformError(

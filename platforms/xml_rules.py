@@ -51,8 +51,8 @@ _RULES: Mapping[str, _Rule] = {
     "config": _rule("", "id"),
     "prop": _rule("id value"),
     "zone": _rule("id routing"),
-    "host": _rule("id speed", "core pstate"),
-    "router": _rule("id"),
+    "host": _rule("id speed", "coordinates core pstate"),
+    "router": _rule("id", "coordinates"),
     "link": _rule("id bandwidth", "latency", sharing_policy="SHARED FATPIPE SPLITDUPLEX FULLDUPLEX"),
     "cluster": _rule(
         "id prefix suffix radical speed bw lat",

@@ -94,7 +94,11 @@ class BatsimConfig(Struct, frozen=True):
 
 
 class SimulationBegins(Struct, frozen=True):
-    """First event of every conversation: the machine and the workloads' profiles."""
+    """First event of every conversation: the machine and the workloads' profiles.
+
+    Only Batsim 5 sends its command line (``arguments``), its ``context`` (endpoint and prefix of the results) and the
+    files of its external events by name (``event_lists``).
+    """
 
     timestamp: float
     compute_resources: tuple[ResourceInfo, ...]
@@ -104,6 +108,9 @@ class SimulationBegins(Struct, frozen=True):
     allow_storage_sharing: bool = True
     workloads: dict[str, str] = {}
     profiles: dict[str, dict[str, JsonObject]] = {}
+    arguments: tuple[str, ...] = ()
+    context: JsonObject = {}
+    event_lists: dict[str, str] = {}
 
 
 class SimulationEnds(Struct, frozen=True):

@@ -19,8 +19,8 @@ class Rules:
     decimals
         Decimals of the times in its messages.
     by_number
-        Whether hosts are numbered in the order of the numbers in their names (``n2`` before ``n10``), else in text
-        order.
+        Whether compute hosts are numbered in the order of the numbers in their names (``n2`` before ``n10``), else in
+        text order, as storage hosts always are.
     reprints
         Whether jobs and profiles are printed with six decimals and read again before use.
     sized
@@ -33,6 +33,11 @@ class Rules:
         Whether a registered job may name a profile of another workload, and a registered ``composed`` profile any.
     old_words
         Whether workload files have Batsim 4's types of profiles, and event files unavailable and available machines.
+    old_rows
+        Whether ``_jobs.csv`` names profiles without their workload, has metadata in quotes, and -1 for the energy of
+        registered jobs where none is measured; else ``w0!profile``, no metadata, and 0.
+    submits_now
+        Whether a registered job is submitted at the moment of its registration; else at the one that it states.
     """
 
     decimals: int
@@ -43,6 +48,8 @@ class Rules:
     kills_again: bool
     links: bool
     old_words: bool
+    old_rows: bool
+    submits_now: bool
 
 
 BATSIM_4 = Rules(
@@ -54,6 +61,8 @@ BATSIM_4 = Rules(
     kills_again=False,
     links=False,
     old_words=True,
+    old_rows=True,
+    submits_now=False,
 )
 """Batsim 4.2.1."""
 BATSIM_5 = Rules(
@@ -65,6 +74,8 @@ BATSIM_5 = Rules(
     kills_again=True,
     links=True,
     old_words=False,
+    old_rows=False,
+    submits_now=True,
 )
 """Batsim 5.0.0-rc2."""
 
@@ -100,6 +111,8 @@ class SimulationOptions:
         Send external events of unknown type to the scheduler as they are.
     sched_config
         Text given to the scheduler.
+    arguments, context
+        Batsim's command line of this simulation, and its endpoint and prefix, for Batsim 5's first message.
     trace_schedule, trace_machine_states
         Whether ``_schedule.trace`` (Paje) and ``_machine_states.csv`` are written.
     no_scheduler
@@ -129,6 +142,8 @@ class SimulationOptions:
     storage_sharing: bool = True
     forward_unknown_events: bool = False
     sched_config: str = ""
+    arguments: tuple[str, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
     trace_schedule: bool = False
     trace_machine_states: bool = False
     no_scheduler: bool = False

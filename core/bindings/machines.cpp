@@ -97,14 +97,14 @@ void bind_machines(nb::module_& module) {
   nb::class_<JobTable>(module, "JobTable")
       .def(
           "__init__",
-          [](JobTable* it, nb::object sink) {
+          [](JobTable* it, nb::object sink, bool old_rows) {
             if (sink.is_none()) {
               new (it) JobTable();
             } else {
-              new (it) JobTable(rows_to(std::move(sink)));
+              new (it) JobTable(rows_to(std::move(sink)), old_rows);
             }
           },
-          nb::arg("sink").none())
+          nb::arg("sink").none(), nb::arg("old_rows") = true)
       .def_prop_ro("totals", [](const JobTable& it) { return Totals(it.totals()); })
       .def_prop_ro("spans",
                    [](const JobTable& it) {

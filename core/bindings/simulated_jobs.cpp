@@ -262,6 +262,7 @@ void bind_simulated_jobs(nb::module_& module) {
           nb::arg("source").none())
       .def_prop_ro("state", [](const Job& it) { return name_of(it.state); })
       .def_rw("metadata", &Job::metadata)
+      .def_rw("foreign_profile", &Job::foreign_profile)
       .def_prop_ro("alloc", &ids_of)
       .def_ro("start", &Job::start_s)
       .def_ro("runtime", &Job::runtime_s)

@@ -37,6 +37,8 @@ struct Job : JobFacts, std::enable_shared_from_this<Job> {
   JobState state = JobState::NOT_SUBMITTED;
   bool kill_requested = false;
   std::string metadata;
+  /// Full name of its profile where that is of another workload.
+  std::string foreign_profile;
   /// Place among the jobs that the scheduler may name.
   std::int64_t entry = 0;
 

@@ -41,7 +41,7 @@ void JobTable::add(const Job& job) {
   const double turnaround_s = finish_s - job.subtime_s;
   const bool good = job.state == JobState::COMPLETED_SUCCESSFULLY;
   for (const std::string& cell :
-       {job.name, job.origin->name, job.profile->name, printed(job.subtime_s),
+       {job.name, job.origin->name, profile_of(job), printed(job.subtime_s),
         std::to_string(job.res), printed(job.walltime_s), std::string(good ? "1" : "0"),
         std::string(name_of(job.state)), start, printed(job.runtime_s), finish,
         printed(job.start_s - job.subtime_s), printed(turnaround_s),
@@ -49,18 +49,30 @@ void JobTable::add(const Job& job) {
     text_ += cell;
     text_ += ',';
   }
-  text_ += '"' + job.metadata + "\"\n";
+  end_row(job);
   if (text_.size() >= MOST_COLLECTED) settle();
 }
 
 void JobTable::add_rejected(const Job& job) {
   for (const std::string& cell :
-       {job.name, job.origin->name, job.profile->name, printed(job.subtime_s),
+       {job.name, job.origin->name, profile_of(job), printed(job.subtime_s),
         std::to_string(job.res), printed(job.walltime_s)}) {
     text_ += cell;
     text_ += ',';
   }
-  text_ += "0,REJECTED,,,,,,,,,\"" + job.metadata + "\"\n";
+  text_ += "0,REJECTED,,,,,,,,,";
+  end_row(job);
+}
+
+std::string JobTable::profile_of(const Job& job) const {
+  if (old_rows_) return job.profile->name;
+  if (!job.foreign_profile.empty()) return job.foreign_profile;
+  return job.origin->name + '!' + job.profile->name;
+}
+
+void JobTable::end_row(const Job& job) {
+  if (old_rows_) text_ += '"' + job.metadata + '"';
+  text_ += '\n';
 }
 
 void JobTable::count(const Job& job) {

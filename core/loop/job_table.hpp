@@ -39,8 +39,10 @@ struct Span {
 /// them.
 class JobTable {
  public:
-  /// `sink` is given the rows, many at a time; without one only the sums are kept.
-  explicit JobTable(std::function<void(const std::string&)> sink = {}) : sink_(std::move(sink)) {}
+  /// `sink` is given the rows, many at a time; without one only the sums are kept. `old_rows`:
+  /// profiles are named without their workload, and metadata are in quotes (Batsim 4).
+  explicit JobTable(std::function<void(const std::string&)> sink = {}, bool old_rows = true)
+      : sink_(std::move(sink)), old_rows_(old_rows) {}
 
   /// Adds a job that has ended or was rejected.
   void add(const Job& job);
@@ -53,10 +55,13 @@ class JobTable {
 
  private:
   void add_rejected(const Job& job);
+  std::string profile_of(const Job& job) const;
+  void end_row(const Job& job);
   void count(const Job& job);
   void note_span(const Job& job, const std::string& start, const std::string& finish);
 
   std::function<void(const std::string&)> sink_;
+  bool old_rows_;
   Totals totals_;
   /// By name of the workload.
   std::map<std::string, Span> spans_;

@@ -9,6 +9,7 @@ from spillway.platforms.zones.dijkstra import DijkstraZone
 from spillway.platforms.zones.floyd import FloydZone
 from spillway.platforms.zones.full import FullZone
 from spillway.platforms.zones.star import StarZone
+from spillway.platforms.zones.vivaldi import VivaldiZone
 
 ROUTINGS: Mapping[str, type[Zone]] = {
     "full": FullZone,
@@ -16,6 +17,7 @@ ROUTINGS: Mapping[str, type[Zone]] = {
     "dijkstra": DijkstraZone,
     "dijkstracache": DijkstraZone,
     "cluster": StarZone,
+    "vivaldi": VivaldiZone,
     "none": Zone,
 }
 """Zone kinds by the value of ``<zone routing=...>``, in lower case (SimGrid ignores case there)."""

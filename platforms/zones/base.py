@@ -61,12 +61,15 @@ class Hop(NamedTuple):
         Between zones: the points at which the links begin and end.
     joints
         Crossings of inner zones from one gateway to another: position in ``links``, both gateways.
+    extra_s
+        Latency beside that of the links, s.
     """
 
     links: tuple[int, ...]
     gw_src: Point | None = None
     gw_dst: Point | None = None
     joints: tuple[tuple[int, Point, Point], ...] = ()
+    extra_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

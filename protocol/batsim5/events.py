@@ -48,7 +48,7 @@ class _Host(msgspec.Struct, gc=False):
     computation_speed: tuple[float, ...] = ()
 
 
-class _Workload(msgspec.Struct, gc=False):
+class _File(msgspec.Struct, gc=False):
     name: str
     filename: str = ""
 
@@ -143,12 +143,12 @@ def _pairs(properties: dict[str, str]) -> list[JsonObject]:
     return [{"key": key, "value": value} for key, value in properties.items()]
 
 
-def _read_workloads(workloads: list[_Workload] | None, path: str) -> dict[str, str]:
-    return {workload.name: workload.filename for workload in workloads or ()}
+def _read_files(listed: list[_File] | None, path: str) -> dict[str, str]:
+    return {item.name: item.filename for item in listed or ()}
 
 
-def _write_workloads(workloads: dict[str, str]) -> str:
-    return write_twelve_decimals([{"name": name, "filename": file} for name, file in workloads.items()])
+def _write_files(files: dict[str, str]) -> str:
+    return write_twelve_decimals([{"name": name, "filename": file} for name, file in files.items()])
 
 
 def _read_profiles(listed: list[_Profile] | None, path: str) -> dict[str, dict[str, JsonObject]]:
@@ -199,12 +199,18 @@ def _write_submitted(event: JobSubmitted) -> str:
         "resource_request": given["res"],
         "walltime": float(walltime) if walltime > 0 else None,
         "extra_data": extra if isinstance(extra, str) else write_twelve_decimals(extra),
-        "profile_id": f"{workload}!{given['profile']}",
+        "profile_id": _full_name(workload, given["profile"]),
     }
-    members: JsonObject = {"job_id": event.job_id, "job": job, "submission_time": event.timestamp}
+    members: JsonObject = {"job_id": event.job_id, "job": job, "submission_time": float(given["subtime"])}
     if event.profile is not None:
-        members["profile"] = _profile(workload, given["profile"], event.profile)
+        owner, _, name = job["profile_id"].partition("!")
+        members["profile"] = _profile(owner, name, event.profile)
     return write_twelve_decimals(members)
+
+
+def _full_name(workload: str, profile: str) -> str:
+    """Name of a job's profile with its workload, which is the job's own if the name has none."""
+    return profile if "!" in profile else f"{workload}!{profile}"
 
 
 def _read_completed(timestamp: float, body: _Completed) -> JobCompleted:
@@ -287,6 +293,7 @@ def _count(*members: str) -> Any:
 
 
 _HOSTS = Kind(list[_Host], _read_hosts, _write_hosts)
+_FILES = Kind(list[_File], _read_files, _write_files)
 _ROWS = (
     Row(
         SimulationBegins,
@@ -297,9 +304,10 @@ _ROWS = (
             Field("compute_resources", _HOSTS, "computation_hosts"),
             Field("storage_host_number", WHOLE, derived=_count("storage_resources")),
             Field("storage_resources", _HOSTS, "storage_hosts", default=None),
-            Field("batsim_arguments", JSON, derived=lambda event: []),
-            Field("batsim_execution_context_json", TEXT, derived=lambda event: "{}"),
-            Field("workloads", Kind(list[_Workload], _read_workloads, _write_workloads), default=None),
+            Field("batsim_arguments", JSON, derived=lambda event: list(event.arguments)),
+            Field("batsim_execution_context_json", TEXT, derived=lambda event: write_twelve_decimals(event.context)),
+            Field("workloads", _FILES, default=None),
+            Field("event_lists", _FILES, "external_event_lists", default=None),
             Field("profiles", Kind(list[_Profile], _read_profiles, _write_profiles), default=None),
         ),
     ),

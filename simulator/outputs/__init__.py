@@ -37,7 +37,7 @@ class Outputs:
         if prefix is not None:
             check_export(prefix)
         self._prefix = prefix
-        self.jobs = JobsTable(None if prefix is None else prefix + "_jobs.csv")
+        self.jobs = JobsTable(None if prefix is None else prefix + "_jobs.csv", options.rules.old_rows)
         write = prefix is not None
         self.paje = PajeTrace(f"{prefix}_schedule.trace", machines) if write and options.trace_schedule else None
         self.states = (

@@ -44,6 +44,9 @@ class JobsTable:
     ----------
     path
         The file; ``None``: only the sums are kept.
+    old_rows
+        Whether profiles are named without their workload and metadata are in quotes
+        (:class:`spillway.simulator.options.Rules`).
 
     Attributes
     ----------
@@ -51,11 +54,11 @@ class JobsTable:
         The table in the core.
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, old_rows: bool = True) -> None:
         self.file = OutputFile(path) if path is not None else None
         if self.file is not None:
             self.file.write(HEADER)
-        self.native = JobTable(None if self.file is None else self.file.write)
+        self.native = JobTable(None if self.file is None else self.file.write, old_rows)
 
     @property
     def totals(self) -> Totals:

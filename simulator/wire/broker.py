@@ -220,6 +220,9 @@ class Simulation:
                 }
                 for workload in self._workloads
             },
+            options.arguments,
+            dict(options.context),
+            {f"ee{number}": str(path.absolute()) for number, path in enumerate(options.events)},
         )
 
     # ------------------------------------------------------------------ the end

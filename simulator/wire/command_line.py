@@ -266,7 +266,9 @@ def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
         compute_sharing=given.enable_compute_sharing,
         storage_sharing=not given.disable_storage_sharing,
         forward_unknown_events=given.forward_unknown_events,
-        sched_config=_scheduler_text((given.sched_cfg, *given.socket_endpoint[1:]), given.sched_cfg_file),
+        sched_config=(text := _scheduler_text((given.sched_cfg, *given.socket_endpoint[1:]), given.sched_cfg_file)),
+        arguments=_arguments_5(given, text),
+        context={"socket_endpoint": given.socket_endpoint[0], "export_prefix": given.export},
         trace_schedule=not given.disable_schedule_tracing,
         trace_machine_states=not given.disable_machine_state_tracing,
         no_scheduler=given.no_sched,
@@ -274,6 +276,22 @@ def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
         wall_clock=not given.no_wall_clock,
         rules=BATSIM_5 if given.batsim == 5 else BATSIM_4,
     )
+
+
+def _arguments_5(given: argparse.Namespace, text: str) -> tuple[str, ...]:
+    """Batsim 5's command line of the same simulation; ``text`` is for the scheduler."""
+    found = ["batsim", "-p", str(given.platform)]
+    for path in given.workload:
+        found += ["-w", str(path)]
+    for path in given.events:
+        found += ["--external-events", str(path)]
+    found += ["-s", given.socket_endpoint[0], text, "-e", given.export]
+    for name, value in (("-m", given.master_host), ("--mmax", given.mmax)):
+        if value not in ("master_host", 0):
+            found += [name, str(value)]
+    for name, value in (("--mmax-workload", given.mmax_workload), ("--energy-host", given.energy)):
+        found += [name] * value
+    return tuple(found)
 
 
 def read_roles(texts: Sequence[str]) -> dict[str, str]:

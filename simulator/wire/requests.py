@@ -126,6 +126,13 @@ class Registrations:
             raise ValueError(f"the 'id' in 'job' names another job, {shown(job.id)}")
         workload.claim(job)
         self._registry.enter(workload)
+        if separator:
+            job.foreign_profile = request.job["profile"]
+        if not self._options.rules.old_rows:
+            job.energy = 0.0
+        if self._options.rules.submits_now:
+            job.subtime = self._loop.clock
+            job.source = job.source and {**job.source, "subtime": job.subtime}
         return job
 
     def _extra(self, job: SimulatedJob, io: AdditionalIoJob) -> Profile:

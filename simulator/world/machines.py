@@ -1,7 +1,7 @@
 """The machines as Batsim numbers them: roles, ids, states, and the time spent in each state.
 
-Compute hosts get the ids 0..C-1 and storage hosts C..C+S-1, each in plain text order of their names (as in Batsim 4.0
-to 4.2.1; the documented order that compares digits as numbers is that of Batsim 5). The master has no id.
+Compute hosts get the ids 0..C-1 and storage hosts C..C+S-1, each in plain text order of their names; Batsim 5 compares
+digits in names as numbers, but for compute hosts only. The master has no id.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Machines:
     limit
         Number of compute hosts to keep, the first ones; 0 keeps all.
     by_number
-        Whether digits in names count as numbers in their order.
+        Whether digits in names of compute hosts count as numbers in their order.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Machines:
         self.master_host = found[Role.MASTER][0]
         key = numbered if by_number else str
         compute = sorted(found[Role.COMPUTE], key=lambda index: key(platform.hosts[index].name))
-        storage = sorted(found[Role.STORAGE], key=lambda index: key(platform.hosts[index].name))
+        storage = sorted(found[Role.STORAGE], key=lambda index: platform.hosts[index].name)
         if limit > len(compute):
             raise SimulatorInputError(
                 f"the platform has {len(compute)} compute hosts, fewer than the {limit} that --mmax requests"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,10 @@ def services() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("profile", "members"), [("embedded", "scheduler simulator"), ("batsim", "batsim scheduler")])
+@pytest.mark.parametrize(
+    ("profile", "members"),
+    [("embedded", "scheduler simulator"), ("batsim", "batsim scheduler"), ("batsim5", "batsim5 scheduler")],
+)
 def test_profiles(services: dict[str, Any], profile: str, members: str) -> None:
     """Each profile is our service and one simulator; without a profile nothing starts."""
     assert sorted(name for name, service in services.items() if profile in service["profiles"]) == members.split()
@@ -48,6 +53,63 @@ def test_batsim_is_started_in_any_image(services: dict[str, Any]) -> None:
 def test_image_of_batsim(services: dict[str, Any]) -> None:
     """Compose and the driver take the same Batsim."""
     assert services["batsim"]["image"] == f"${{BATSIM_IMAGE:-{DEFAULT_IMAGE}}}"
+
+
+def test_command_line_of_batsim_5(services: dict[str, Any]) -> None:
+    """With one value after -s, it takes the next option for a second scheduler ("Using several ... (EDCs)")."""
+    service = services["batsim5"]
+    words = shlex.split(service["command"])
+    assert words[:4] == ["-s", "tcp://scheduler:28000", "", "-p"]
+    assert words[words.index("-e") + 1].endswith("_")
+    assert service["entrypoint"] == ["batsim"]
+
+
+DOCKER = """#!/bin/sh
+case $1 in
+    run) shift; echo "run $*" >> "$CALLS"; echo "$VERSION"; exit "${CODE:-0}" ;;
+    compose) echo "$*" >> "$CALLS" ;;
+esac
+"""
+
+
+def started(
+    folder: Path, image: str = "some:image", **settings: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run ``docker/batsim.sh`` with a ``docker`` that notes its calls."""
+    (folder / "docker").write_text(DOCKER)
+    (folder / "docker").chmod(0o755)
+    calls = folder / "calls"
+    calls.touch()
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(calls), "BATSIM_IMAGE": image, **settings}
+    script = [str(COMPOSE_FILE.with_name("batsim.sh")), "--no-color"]
+    done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+    return done, calls.read_text().splitlines()
+
+
+@pytest.mark.parametrize(("version", "profile"), [("v4.2.1", "batsim"), ("4.1.0", "batsim"), ("5.0.0-rc2", "batsim5")])
+def test_the_version_chooses_the_profile(tmp_path: Path, version: str, profile: str) -> None:
+    """It is asked before anything is started."""
+    done, calls = started(tmp_path, VERSION=version)
+    assert done.returncode == 0, done.stderr
+    assert calls[0] == "run --rm --network none --cap-drop ALL --entrypoint batsim some:image --version"
+    assert calls[-1] == f"compose -f {COMPOSE_FILE} --profile {profile} up --exit-code-from {profile} --no-color"
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"VERSION": "v4.0.0"}, "expected Batsim 4.1 or newer, below 6; its --version prints 'v4.0.0'"),
+        ({"VERSION": "6.0"}, "expected Batsim 4.1 or newer, below 6; its --version prints '6.0'"),
+        ({"VERSION": "", "CODE": "127"}, "'batsim --version' failed in it"),
+        ({"image": ""}, "BATSIM_IMAGE must name an image"),
+    ],
+)
+def test_versions_that_are_not_started(tmp_path: Path, settings: dict[str, str], expected: str) -> None:
+    """One line and exit code 2; compose is not called."""
+    done, calls = started(tmp_path, **settings)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert not [call for call in calls if call.startswith("compose")]
 
 
 @pytest.mark.parametrize("text", ["v4.1.0", "4.2.1\n"])

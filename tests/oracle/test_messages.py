@@ -126,6 +126,30 @@ def test_cluster_without_loopback(tmp_path: Path) -> None:
     compare(play_ours(platform, data, in_turn(), tmp_path), told)
 
 
+VIVALDI = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="plane" routing="Vivaldi">
+<host id="master_host" coordinates="{} 0 {}" speed="100Mf"/>
+<host id="ant" coordinates="0 0 0" speed="1Gf"/><host id="bee" coordinates="0 0 0" speed="1Gf"/>
+</zone></platform>"""
+PLACES = {"without latencies": (0, 0), "5 ms away": (5, 0), "0.25 ms above the plane": (0, 0.25)}
+
+
+APART = ("one", "one later", "walltime as long as the work")
+"""Submissions, ends and walltimes of different moments."""
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [(name, place) for place in PLACES for name in (SUBMISSIONS if PLACES[place][1] else APART)]
+)
+def test_machine_without_links(name: str, place: str, tmp_path: Path) -> None:
+    """Upstream's machines for energy have no links: messages take what the coordinates say, maybe nothing."""
+    path = tmp_path / "platform.xml"
+    path.write_text(VIVALDI.format(*PLACES[place]))
+    data = SUBMISSIONS[name]
+    compare(play_ours(path, data, in_turn(), tmp_path, compute_sharing=True), play_theirs(path, data, in_turn()))
+
+
 @pytest.mark.reference
 @pytest.mark.parametrize("policy", ["fcfs", "easy"])
 def test_first_jobs_of_part_4(reference: Path, policy: str, tmp_path: Path) -> None:

@@ -28,6 +28,29 @@ def test_random_zones_with_dijkstra(seed: int, tmp_path: Path) -> None:
     assert_equal_to_simgrid(load_platform(file), simgrid_facts(file, stride=3), ordered=False)
 
 
+VIVALDI = """<zone id="all" routing="Full">
+<zone id="v" routing="Vivaldi"><host id="a" coordinates="0 0 0" speed="1Gf"/>
+<host id="b" coordinates="3 4 0.5" speed="1Gf"/>
+<host id="c" coordinates="-25.5 9.3 -1.4" speed="1Gf"/><router id="r" coordinates="1 2 3"/></zone>
+<zone id="w" routing="Vivaldi"><host id="d" coordinates="0.1 1e1 0" speed="1Gf"/>
+<router id="s" coordinates="9 2 3"/></zone>
+<zone id="x" routing="Full"><host id="e" coordinates="7 7 7" speed="1Gf"/></zone>
+<link id="l" bandwidth="1MBps" latency="10ms"/>
+<zoneRoute src="v" dst="w" gw_src="r" gw_dst="s"><link_ctn id="l"/></zoneRoute>
+<zoneRoute src="v" dst="x" gw_src="b" gw_dst="e"><link_ctn id="l"/></zoneRoute>
+<zoneRoute src="w" dst="x" gw_src="d" gw_dst="e"><link_ctn id="l"/></zoneRoute>
+</zone></platform>"""
+
+
+def test_vivaldi_zones(tmp_path: Path) -> None:
+    """Latencies by coordinates and heights, also on the ways to the gateways, in SimGrid's order of summation."""
+    file = tmp_path / "platform.xml"
+    file.write_text(HEAD + VIVALDI)
+    platform, facts = load_platform(file), simgrid_facts(file)
+    assert_equal_to_simgrid(platform, facts)
+    assert platform.route(0, 1).latency == 0.0055
+
+
 @pytest.mark.parametrize("topology", ["FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"])
 def test_clusters(topology: str, tmp_path: Path) -> None:
     """Five random clusters of each kind in one platform: SimGrid numbers some things over all of them."""

@@ -1,9 +1,9 @@
 """Conversations recorded with a pre-release of Batsim 5 (November 2024), through today's codec, session and simulator.
 
 That version's handshake, its intervals (``,`` for a blank) and two members of ExecuteJobEvent are older than those
-of the release candidates, and were translated on the way when they were recorded. So are three things that Batsim sent:
-it numbered hosts by text, jobs had a member ``rigid``, and names of profiles no workload. Its first message is three
-messages of the handshake late.
+of the release candidates, and were translated on the way when they were recorded. So are four things that Batsim sent:
+it numbered compute hosts by text, jobs had a member ``rigid``, names of profiles no workload, and submission times were
+those of the messages. Its first message is three messages of the handshake late.
 """
 
 from __future__ import annotations
@@ -154,11 +154,12 @@ def plain(message: Any) -> tuple[Any, list[float]]:
     times_s = [message.pop("now")]
     for event in message["events"]:
         members = event["event"]
-        times_s += [event.pop("timestamp"), members.pop("submission_time", 0.0)]
+        times_s.append(event.pop("timestamp"))
+        members.pop("submission_time", None)
         if event["event_type"] == "SimulationBeginsEvent":
             times_s[0] = 0.0
-            for name in ("batsim_arguments", "batsim_execution_context_json", "workloads"):
-                del members[name]
+            for name in ("batsim_arguments", "batsim_execution_context_json", "workloads", "external_event_lists"):
+                members.pop(name, None)
             for host in members["computation_hosts"] + members["storage_hosts"]:
                 host["properties"] = [it for it in host["properties"] if it["key"] != "io_path"]
         elif event["event_type"] == "JobSubmittedEvent":

@@ -33,9 +33,11 @@ def translated(*jobs: dict[str, Any], profiles: dict[str, Any] | None = None) ->
 
 def test_further_fields_go_into_extra_data() -> None:
     """Those of the profile and of the job, which wins; a job without any has no such field."""
-    workload = translated({"profile": "d", "bb": 9, "user": "x", "walltime": -1}, {"profile": "h", "walltime": 60})
+    workload = translated(
+        {"profile": "d", "bb": 9, "depends": "after:1", "walltime": -1}, {"profile": "h", "walltime": 60}
+    )
     first, second = (job.to_object() for job in workload.jobs)
-    assert json.loads(first.pop("extra_data")) == {"bb": 9, "periods": {"count": 2}, "user": "x"}
+    assert json.loads(first.pop("extra_data")) == {"bb": 9, "periods": {"count": 2}, "depends": "after:1"}
     assert first == {"id": "0", "subtime": 0, "res": 2, "profile": "d"}
     assert second == {"id": "1", "subtime": 0, "walltime": 60, "res": 2, "profile": "h"}
     assert workload.profiles["d"] == {"type": "DelayProfile", "delay": 5}

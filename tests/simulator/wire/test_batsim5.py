@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from spillway.protocol.batsim5.codec import Batsim5
+from spillway.platforms.catalogue import platform_from
+from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.messages import (
     CallMeLater,
     ExecuteJob,
@@ -21,8 +22,10 @@ from spillway.protocol.messages import (
     KillJob,
     Message,
     Notify,
+    NotifyRegistration,
     RegisterJob,
     RegisterProfile,
+    RejectJob,
     Reply,
     Request,
     RequestedCall,
@@ -36,7 +39,7 @@ from spillway.protocol.messages import (
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.options import BATSIM_5
 from spillway.simulator.wire.command import main
-from spillway.simulator.world.machines import numbered
+from spillway.simulator.world.machines import Machines, numbered
 from tests.simulator.peers import listening
 from tests.simulator.worlds import FINISHED, LATENCY, Scheduler, execute, greedy, jobs, kill, scripted, small_platform
 from tests.simulator.worlds import run as run_in_the_small_world
@@ -70,6 +73,15 @@ def test_hosts_are_numbered_by_the_numbers_in_their_names() -> None:
     assert [host.name for host in begins.compute_resources] == ["node_1", "node_2", "node_3", "node_10"]
     assert [host.id for host in begins.storage_resources] == [4, 5]
     assert begins.compute_resources[0].speeds == (1e9,)
+
+
+def test_storage_hosts_are_numbered_by_text() -> None:
+    """5.0.0-rc2 sorts its compute hosts only: on the thesis's machine 97 is node_18, and 105 is node_9."""
+    (begins,) = run(None, scripted(), small_platform(("disk_9", "disk_18", "disk_105"))).events(SimulationBegins)
+    assert [host.name for host in begins.storage_resources] == ["disk_105", "disk_18", "disk_9"]
+    machines = Machines(platform_from("thesis"), {}, by_number=True).all
+    found = {number: machines[number].name for number in (0, 9, 96, 97, 105)}
+    assert found == {0: "node_1", 9: "node_11", 96: "node_0", 97: "node_18", 105: "node_9"}
 
 
 @pytest.mark.parametrize(
@@ -198,6 +210,43 @@ def test_a_job_may_have_a_profile_of_another_workload() -> None:
 # --------------------------------------------------------------------------- files
 
 
+def test_rows_of_jobs(tmp_path: Path) -> None:
+    """Profiles with their workload, no metadata, energy 0 of registered jobs; they are submitted when registered."""
+    requests = (
+        RegisterProfile(1.0, "d", "q", {"type": "delay", "delay": 5}),
+        RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 0.0, "res": 1, "profile": "q"}),
+        RegisterJob(1.0, "d!2", {"id": "d!2", "subtime": 0.0, "res": 1, "profile": "w0!p"}),
+        execute("w0!1", 0, at=1.0), execute("d!1", 1, at=1.0), execute("d!2", 2, at=1.0), NotifyRegistration(1.0),
+    )  # fmt: skip
+    data = work({"subtime": 1}, {"subtime": 20})
+
+    def answer(message: Message) -> Iterable[Request]:
+        for event in message.events:
+            if isinstance(event, JobSubmitted):
+                yield from requests if event.job_id == "w0!1" else (RejectJob(message.now, event.job_id),)
+
+    scheduler = run(data, answer, dynamic_jobs=True, export=str(tmp_path / "x"))
+    assert scheduler.events(JobSubmitted)[0].job["subtime"] == 1.0
+    rows = [line.split(",") for line in (tmp_path / "x_jobs.csv").read_text().splitlines()[1:]]
+    assert [[row[index] for index in (0, 1, 2, 3, 15, 16)] for row in rows] == [
+        ["1", "d", "d!q", "1.000000", "0.000000", ""],
+        ["1", "w0", "w0!p", "1.000000", "-1.000000", ""],
+        ["2", "d", "w0!p", "1.000000", "0.000000", ""],
+        ["2", "w0", "w0!p", "20.000000", "", ""],
+    ]
+
+
+def test_submissions_state_the_time_of_the_file() -> None:
+    """Not the moment of the message; the profile is that of the workload that the job names."""
+    codec = Batsim5Simulator()
+    profile = {"type": "delay", "delay": 1}
+    job = {"id": "d!1", "subtime": 1, "res": 1, "profile": "w0!p"}
+    text = codec.encode_message(Message(1.25, (JobSubmitted(1.25, "d!1", job, profile),)))
+    (event,) = json.loads(text[:-1])["events"]
+    assert (event["timestamp"], event["event"]["submission_time"]) == (1.25, 1.0)
+    assert event["event"]["job"]["profile_id"] == event["event"]["profile"]["id"] == "w0!p"
+
+
 def test_workloads_of_batsim_4_are_refused() -> None:
     """Batsim 5 ends on unknown types; the error names the command that translates."""
     with pytest.raises(SimulatorInputError, match=r"in Batsim 5 it is DelayProfile.*convert FILE"):
@@ -218,6 +267,7 @@ def test_external_events_are_of_the_users_own(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text('{"timestamp": 3, "type": "generic", "data": "hi"}\n')
     scheduler = run(work({}), greedy, events=(file,))
+    assert scheduler.events(SimulationBegins)[0].event_lists == {"ee0": str(file)}
     (event,) = [event for event in scheduler.events(Notify) if event.kind == "generic"]
     assert (event.timestamp, event.data) == (pytest.approx(3), {"id": "ee0!0", "data": "hi"})
     file.write_text('{"timestamp": 3, "type": "machine_unavailable", "resources": "0", "data": ""}\n')
@@ -283,11 +333,25 @@ def test_the_command_plays_batsim_5(files: list[str], tmp_path: Path) -> None:
     def handle(message: Message) -> tuple[Request, ...]:
         return scheduler.exchange(message).events
 
-    with listening(answering(handle, codec)) as endpoint:
+    frames: list[bytes] = []
+    answer = answering(handle, codec)
+
+    def noted(frame: bytes) -> bytes:
+        frames.append(frame)
+        return answer(frame)
+
+    with listening(noted) as endpoint:
         assert main([*files, "--batsim", "5", "-s", endpoint, "--sched-cfg", "some text", "-q"]) == 0
     (begins,) = scheduler.events(SimulationBegins)
     assert begins.config.sched_config == "some text"
     assert [host.name for host in begins.compute_resources] == ["n9", "n10"]
+    sent = json.loads(frames[1][:-1])["events"][0]["event"]
+    assert sent["batsim_arguments"] == [
+        "batsim", "-p", files[1], "-w", files[3], "-s", endpoint, "some text", "-e", files[5],
+    ]  # fmt: skip
+    context = {"socket_endpoint": endpoint, "export_prefix": files[5]}
+    assert json.loads(sent["batsim_execution_context_json"]) == context
+    assert sent["external_event_lists"] == []
     (submitted,) = scheduler.events(JobSubmitted)
     assert submitted.profile == {"type": "delay", "delay": 10}
     assert "COMPLETED_SUCCESSFULLY" in (tmp_path / "out_jobs.csv").read_text()
