@@ -75,14 +75,9 @@ class Views:
         )
         if pool.requests or pool.buffers:
             view.pool = pool
-        view.changes, view.site = self._changes, session.site
+        view.site = session.site
         if session.notices.rules.active:
             view.vacate = book.vacate
         if self._jobs.lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         return view
-
-    def _changes(self) -> int:
-        """Number of changes that a policy sees; jobs added at the end of the queue do not count."""
-        changes: int = self._session.book.timeline.changes + self._session.line.changes
-        return changes

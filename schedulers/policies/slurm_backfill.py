@@ -66,9 +66,6 @@ READY = "slurm ready"
 job that no main pass has examined waits for its buffer, unless it was held by dependencies until then.
 """
 
-_KEPT = "slurm passes in vain"
-"""Key of the cache: each scheduler's last pass without a decision."""
-
 PLANNED = "slurm planned"
 """Key of the notebook: expected start of each waiting job, from the last pass over it (s)."""
 
@@ -108,14 +105,6 @@ RELEASES: Mapping[str, _Rules] = {
     "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
 }
 """Rules by release of Slurm."""
-
-
-class _Kept(NamedTuple):
-    """A pass without a decision: the state, the time until which it would decide nothing (s), the largest depth."""
-
-    seen: tuple[float, ...]
-    until_s: float
-    depth: float
 
 
 class Recorded(NamedTuple):
@@ -245,20 +234,13 @@ class SlurmBackfill:
         view.notebook[_WAITED] = True
         due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one, decided, waits = None, False, True
+            one, decided = self._pass(view, apart=apart), False
             for name in due:
-                depth = self._depth(passes[MAIN]) if name == MAIN else 0
-                if not self._stands(view, name, depth):
-                    one = one or self._pass(view, apart=apart)
-                    started = False
-                    for decision in self._main(one, depth) if name == MAIN else self._backfill(one):
-                        decided = started = True
-                        yield decision
-                    waits = one.any_waits
-                    if not started:
-                        self._keep(view, name, depth, one)
+                for decision in self._main(one, self._depth(passes[MAIN])) if name == MAIN else self._backfill(one):
+                    decided = True
+                    yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
-            view.notebook[_WAITED] = waits
+            view.notebook[_WAITED] = one.any_waits
             if not decided and self._in_vain(view, due):
                 view.notebook[_WAITED] = False
                 return
@@ -273,36 +255,6 @@ class SlurmBackfill:
 
     def _space(self, view: View) -> NodeSpace:
         return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
-
-    def _stands(self, view: View, name: str, depth: float) -> bool:
-        """Whether a pass would decide nothing, like that scheduler's last one.
-
-        That holds if only the time has changed, and has not reached a time with which the pass compared it. A main pass
-        in which every job lacked idle nodes is the same at all times.
-        """
-        kept: _Kept | None = view.cache.get(_KEPT, {}).get(name)
-        return (
-            kept is not None
-            and view.now_s < kept.until_s - EXACT_S
-            and depth <= kept.depth
-            and kept.seen == self._seen(view)
-        )
-
-    def _keep(self, view: View, name: str, depth: float, one: OnePass) -> None:
-        """Keep a pass without a decision, with the time until which it would decide nothing again."""
-        until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
-        if until_s > view.now_s and seen is not None:
-            looked_at = math.inf if one.looked_at_all else depth
-            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, looked_at)
-
-    def _seen(self, view: View) -> tuple[float, ...] | None:
-        """Values that are equal as long as only the time has changed; ``None`` where no values show that."""
-        if view.changes is None or view.notes is not None or view.taken or view.vacate is not None or view.pool:
-            return None
-        if self.order in CHANGING and self.order != MULTIFACTOR:
-            return None
-        calculated_s = priorities_of(view).calculated_s if self.order == MULTIFACTOR else 0.0
-        return view.changes(), len(view.queue), len(view.filled_s), calculated_s
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
         """Whether passes without a decision would never make one.
@@ -523,8 +475,6 @@ class OnePass:
         self.pairs = Pairs.of(view, order)
         self.apart = apart
         self._rules = rules
-        self._tried = self._cut = False
-        self._walk: Walk | None = None
         self._pools = view.machine.pools
         self._layers = [place for place in range(len(self._pools)) if view.machine.layer_mode(place) > 0]
         self._restricting = restricting(view.machine)
@@ -535,15 +485,6 @@ class OnePass:
     def any_waits(self) -> bool:
         """Whether any job still waits."""
         return bool(self.pairs.waiting.any())
-
-    def until_s(self, planned: bool) -> float:
-        """Time until which passes decide nothing again if only the time changes (s).
-
-        ``planned``: for the backfill pass, in which planned starts count, too.
-        """
-        if self.apart or self._tried or self._cut or self.pairs.any_counted:
-            return -math.inf
-        return self.space.until_s if planned else math.inf
 
     def below(self, priority: int) -> npt.NDArray[np.bool_] | None:
         """Whether each job has a priority below ``priority``, by its place; ``None`` if that is 0."""
@@ -557,13 +498,7 @@ class OnePass:
     def walk(self, depth: float, *, asks_all: bool) -> Walk:
         """Begin a main pass over ``depth`` pairs."""
         asks_all = asks_all or self.view.notes is not None or bool(self.view.taken)
-        self._walk = Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
-        return self._walk
-
-    @property
-    def looked_at_all(self) -> bool:
-        """Whether a larger depth of the last main pass would have reached no more pairs."""
-        return self._walk is not None and self._walk.looked_at_all
+        return Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
 
     def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_] | None) -> Planning:
         """Begin a backfill pass over the first ``most`` pairs of waiting jobs.
@@ -589,7 +524,6 @@ class OnePass:
 
         0 if that job does not wait.
         """
-        self._cut = True
         names = ["", *(one.name for one in self.view.machine.partitions)]
         pairs = self.pairs.of_waiting(len(self.pairs))
         found = (at for at in range(len(pairs)) if (pairs[at].job.name, names[pairs[at].row]) == (job, partition))
@@ -745,7 +679,6 @@ class OnePass:
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:
             return None
-        self._tried = True
         layered = self.is_layered(job)
         if not job.io_rate and not job.bb_bytes and job.lives is None and not layered:
             taken = space.consecutive(nodes, job.nodes)

@@ -94,11 +94,6 @@ class NodeSpace:
         """The nodes chosen last."""
         return self.plan.chosen
 
-    @property
-    def until_s(self) -> float:
-        """Time until which (s) all results stay valid if nothing but the time changes."""
-        return self.plan.until_s
-
     @classmethod
     def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
         """Build one from a view, without reservations; nodes that are out are not usable.
@@ -252,11 +247,6 @@ class Walk:
             if at == len(pairs):
                 return
             yield pairs[at]
-
-    @property
-    def looked_at_all(self) -> bool:
-        """Whether a larger depth would have reached no more pairs."""
-        return not self._space.plan.was_cut
 
     def end(self, pair: Pair) -> None:
         """End the partition of a pair that lacks nodes, and keep its nodes."""

@@ -79,11 +79,6 @@ class Pairs:
         place, _, row, *_ = self.table[number].tolist()
         return Pair(self.jobs[place], row, number, place)
 
-    @property
-    def any_counted(self) -> bool:
-        """Whether any job requests counted pools."""
-        return bool((self.table[:, 4] & PAIR_CALLER).any())
-
     def left(self) -> list[Job]:
         """Jobs that still wait, in no order."""
         return [self.jobs[place] for place in np.flatnonzero(self.waiting).tolist()]

@@ -90,9 +90,6 @@ class View:
     vacate
         Frees kinds of resources of a running job, by its id, from a time on (s), in a copy of the timeline; ``None`` if
         no job may be preempted.
-    changes
-        Number of changes to the view so far, except of the time and of jobs added at the end of the queue; ``None``
-        where that is not known, as in a view of some jobs.
     taken
         Nodes taken out of the timeline over intervals.
     reserved
@@ -125,7 +122,6 @@ class View:
         self.pool: Pool | None = None
         self.site: Site | None = None
         self.vacate: Callable[[Timeline, str, float, Resource], None] | None = None
-        self.changes: Callable[[], int] | None = None
         self.reserved: list[float] = []
         self.reservations: dict[str, Fit] = {}
         self.now_s = now_s
@@ -148,20 +144,11 @@ class View:
         other.queue, other.held = queue, held
         other.stages_first = self.stages_first or any(job.lives is not None for job in queue)
         other._timeline_source = lambda: self.timeline
-        other.changes = None
         return other
 
-    def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...], changed: int) -> View:
-        """The same pass with a timeline from which resources are taken, these nodes among them.
-
-        ``changed``: number of changes to the taken resources so far; constant while they do not change.
-        """
-        other, source, changes, seen = (
-            copy.copy(self),
-            self._timeline_source,
-            self.changes,
-            self.__dict__.get("timeline"),
-        )
+    def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...]) -> View:
+        """The same pass with a timeline from which resources are taken, these nodes among them."""
+        other, source, seen = copy.copy(self), self._timeline_source, self.__dict__.get("timeline")
         vacate = self.vacate
 
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
@@ -174,7 +161,6 @@ class View:
         other.vacate = None if vacate is None else vacated
         other.__dict__.pop("timeline", None)
         other._timeline_source = lambda: take(source() if seen is None else seen.copy())
-        other.changes = None if changes is None else lambda: changes() + changed
         other.taken += taken
         return other
 

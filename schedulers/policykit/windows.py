@@ -312,7 +312,7 @@ class Windows(Around):
             yield from self._within(view, window, jobs, coming)
         if inside or never:
             view = view.showing(outside, view.held)
-        shown_view = view.without(lambda timeline: _take(timeline, coming), _taken(coming), self._ended(view.now_s))
+        shown_view = view.without(lambda timeline: _take(timeline, coming), _taken(coming))
         for decision in self.policy(shown_view):
             if type(decision) is Start:
                 _check(view, decision, coming)
@@ -422,14 +422,6 @@ class Windows(Around):
             return ""
         return f"it did not start in {_AHEAD} periods of windows of {every_s:g} s in which nothing ran"
 
-    def _ended(self, now_s: float) -> int:
-        """Number of ended occurrences of windows: jobs may start after each."""
-        ended = 0
-        for one in self.windows:
-            past = now_s - one.start_s - one.length_s
-            ended += 0 if past < 0 else 1 if one.every_s == math.inf else 1 + math.floor(past / one.every_s)
-        return ended
-
 
 def _excluding(
     view: View, window: Window | None, coming: Sequence[_Occurrence]
@@ -443,7 +435,7 @@ def _excluding(
 def _outside(view: View, others: Sequence[_Occurrence], gaps: Sequence[_Occurrence]) -> View:
     """The same pass without what these occurrences and gaps take."""
     return view.without(
-        lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True)), 0
+        lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True))
     )
 
 

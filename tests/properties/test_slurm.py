@@ -22,7 +22,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, site_text
 from spillway.schedulers.model.site_parts import Gpus, Limits
 from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
-from spillway.schedulers.policykit.view import Holding, View
+from spillway.schedulers.policykit.view import Holding
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
@@ -207,25 +207,3 @@ def test_jobs_with_gpus_are_planned_on_nodes_that_have_them(seed: int) -> None:
     assert played(SlurmBackfill(**options), settings, data, explain=explain) == played(
         PlainSlurm(**options), settings, data, explain=explain
     )
-
-
-def test_what_would_come_to_nothing_again_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One job has all nodes for an hour, another waits from 1 s on.
-
-    Main passes are made at 0 and 3 s; the second has looked at all jobs, so that those at whole minutes, which look at
-    all, are left out, too. The first backfill pass is at 30 s, the last one at the end.
-    """
-    made: list[float] = []
-    make = SlurmBackfill._pass
-
-    def counted(self: SlurmBackfill, view: View, *, apart: bool) -> Any:
-        made.append(view.now_s)
-        return make(self, view, apart=apart)
-
-    monkeypatch.setattr(SlurmBackfill, "_pass", counted)
-    jobs = [{"id": one, "subtime": one, "res": 12, "walltime": 3600, "profile": "p"} for one in range(2)]
-    data = {"nb_res": 12, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 3599}}}
-    lines, replies = played(SlurmBackfill(), {}, data, explain=False)
-    assert [line[0] for line in lines] == [0.0, 3600.0]
-    assert len(replies) > 120
-    assert made == [0.0, 3.0, 30.0, 3600.0]
