@@ -143,47 +143,82 @@ _FACTOR = re.compile(r"x\s*(.+)", re.DOTALL)
 _PER_CENT = re.compile(r"([+-].+)%", re.DOTALL)
 
 
-def factor_of(text: str) -> float | None:
-    """The factor of ``x1.2``, ``+20%`` or ``-50%``; ``None`` for a text that is no relative change.
+@dataclass(frozen=True)
+class Change:
+    """A change of a quantity: its new value is ``start + factor * now``.
 
-    Raises
-    ------
-    ValueError
-        The text begins like a change, but without a valid number.
+    Attributes
+    ----------
+    factor
+        0 for a new value, 1 for an amount that is added.
+    start
+        In the base unit.
     """
-    if found := _FACTOR.fullmatch(text.strip()):
-        return float(found[1])
-    if found := _PER_CENT.fullmatch(text.strip()):
-        return 1.0 + float(found[1]) / 100.0
-    return None
+
+    factor: float
+    start: float = 0.0
+
+    def of(self, now: float) -> float:
+        """The new value of a quantity with this value."""
+        return self.start + self.factor * now
 
 
-def changed(text: str, now: float, scale: Scale | None = None) -> float:
-    """New value of a quantity after a change.
+def change_of(text: str, scale: Scale | None = None) -> Change:
+    """Read a change: a factor (``x1.2``, ``+20%``), an amount more or less (``+40TB``, ``-2``), or a new value.
 
     Parameters
     ----------
-    text
-        A relative change (:func:`factor_of`), or the new value, with a unit if there is a scale.
-    now
-        Present value, in the base unit.
     scale
         Units of the quantity; ``None``: it is a number.
 
     Raises
     ------
     ValueError
-        The text is wrong, or the new value is not above 0; the message states the expected text, the caller adds the
-        rest.
+        The text is wrong, or a factor or new value is not above 0; the message states the expected text, the caller
+        adds the rest.
     """
-    new = "a value such as 120" if scale is None else f"a value with its unit such as {scale.example}"
+    given = text.strip()
+    new = "120" if scale is None else scale.example
+    unit = " with its unit" if scale is not None else ""
     try:
-        factor = factor_of(text)
-        value = now * factor if factor is not None else float(text) if scale is None else scale.read(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise ValueError(f"expected a factor such as x1.2 or +20%, or {new}, above 0")
+        if found := _FACTOR.fullmatch(given):
+            change = Change(float(found[1]))
+        elif found := _PER_CENT.fullmatch(given):
+            change = Change(1.0 + float(found[1]) / 100.0)
+        else:
+            signed = given[:1] in ("+", "-")
+            amount = given.removeprefix(given[0]) if signed else given
+            value = float(amount) if scale is None else scale.read(amount)
+            change = Change(float(signed), -value if given[0] == "-" else value)
+            if signed and amount.lstrip()[:1] in ("+", "-"):
+                raise ValueError
+    except (ValueError, IndexError):
+        change = Change(math.nan)
+    if not (change.factor > 0 or change.start > 0) or not math.isfinite(change.factor + change.start):
+        raise ValueError(
+            f"expected a factor such as x1.2 or +20%, more or less such as +{new}, or a value{unit} such as {new}, "
+            "above 0"
+        )
+    return change
+
+
+def changed(text: str, now: float, scale: Scale | None = None) -> float:
+    """New value of a quantity after a change (:func:`change_of`).
+
+    Parameters
+    ----------
+    now
+        Present value, in the base unit.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`change_of`, or the new value is not above 0.
+    """
+    value = change_of(text, scale).of(now)
+    if not value > 0:
+        present = f"{now:g}" if scale is None else scale.write(now)
+        raise ValueError(f"expected a value above 0 to remain of {present}")
     return value
 
 

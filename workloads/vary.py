@@ -13,54 +13,72 @@ from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.offered_load import offered_load
 from spillway.workloads.workload import Workload, WorkloadJob
 
+LOAD, WALLTIME = "load", "walltime"
+
 
 def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Change the times between submissions: ``x1.1``, ``+10%``, or to an offered load of the nodes (``0.9``).
+    """Change the times between submissions: ``x1.1``, ``+10%``, or to an offered load of the nodes (``0.9``, ``+0.1``).
 
     Raises
     ------
     WorkloadError
         The text is neither, or the load of the workload is not known.
     """
-    factor = _changed(text, f"load={text}: expected a factor such as x1.1 or +10%, or a load such as 0.9")
-    if units.factor_of(text) is None:
+    change = change_of(LOAD, text)
+    if change.start:
         load = offered_load(workload, machine)
         if load is None:
             raise WorkloadError(f"load={text}: the workload is too small to have a load; give a factor such as x1.1")
-        factor /= load.compute
+        factor = _above_zero(LOAD, text, change.of(load.compute)) / load.compute
+    else:
+        factor = change.factor
     first_s = min((job.subtime for job in workload.jobs), default=0)
     return _each(workload, lambda job: {"subtime": first_s + (job.subtime - first_s) / factor})
 
 
 def _with_walltimes(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Multiply requested times by a factor (``x0.5``, ``-50%``), or limit them (``24h``); longer jobs are killed.
+    """Multiply requested times (``x0.5``, ``-50%``), add to them (``+1h``), or limit them (``24h``).
+
+    Jobs that take longer are killed.
 
     Raises
     ------
     WorkloadError
-        The text is neither.
+        The text is neither, or leaves a job no time.
     """
-    expected = f"walltime={text}: expected a factor such as x0.5 or -50%, or a longest time such as 24h"
-    value = _changed(text, f"{expected} (units: s, min, h, d)", units.TIME)
-    if units.factor_of(text) is not None:
-        return _each(workload, lambda job: {} if job.walltime is None else {"walltime": job.walltime * value})
-    return _each(workload, lambda job: {"walltime": value if job.walltime is None else min(job.walltime, value)})
+    change = change_of(WALLTIME, text)
+
+    def fields(job: WorkloadJob) -> Mapping[str, float]:
+        if not change.factor:
+            return {"walltime": change.start if job.walltime is None else min(job.walltime, change.start)}
+        if job.walltime is None:
+            return {}
+        return {"walltime": _above_zero(WALLTIME, text, change.of(job.walltime))}
+
+    return _each(workload, fields)
 
 
-CHANGES: Mapping[str, tuple[str, Callable[[Workload, str, MachineFacts], Workload]]] = {
-    "load": (
+def _above_zero(name: str, text: str, value: float) -> float:
+    if not value > 0:
+        raise WorkloadError(f"{name}={text}: expected a value above 0 to remain of each, got {value:g}")
+    return value
+
+
+CHANGES: Mapping[str, tuple[str, units.Scale | None, Callable[[Workload, str, MachineFacts], Workload]]] = {
+    LOAD: (
         "time between submissions: x1.1 or +10% for 1.1 times the load, or an offered load such as 0.9",
+        None,
         with_load,
     ),
-    "walltime": ("requested times: x0.5, or a longest one such as 24h", _with_walltimes),
+    WALLTIME: ("requested times: x0.5, +1h, or a longest one such as 24h", units.TIME, _with_walltimes),
 }
-"""Possible changes, by name: help text and function."""
+"""Possible changes, by name: help text, units if any, and function."""
 
 
 def varied(workload: Workload, changes: Mapping[str, str], machine: MachineFacts) -> Workload:
     """A workload with these changes."""
     for name, text in changes.items():
-        workload = CHANGES[name][1](workload, text, machine)
+        workload = CHANGES[name][2](workload, text, machine)
     return workload
 
 
@@ -68,9 +86,10 @@ def _each(workload: Workload, fields: Callable[[WorkloadJob], Mapping[str, float
     return replace(workload, jobs=tuple(msgspec.structs.replace(job, **fields(job)) for job in workload.jobs))
 
 
-def _changed(text: str, expected: str, scale: units.Scale | None = None) -> float:
-    """A factor, or the value that a text states; raise :class:`WorkloadError` with ``expected`` for all else."""
+def change_of(name: str, text: str) -> units.Change:
+    """The change that a text states; raise :class:`WorkloadError`."""
+    words, scale, _ = CHANGES[name]
     try:
-        return units.changed(text, 1.0, scale)
-    except ValueError:
-        raise WorkloadError(f"{expected}, above 0") from None
+        return units.change_of(text, scale)
+    except ValueError as error:
+        raise WorkloadError(f"{name}={text}: {error} ({words})") from None

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import linecache
-import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -16,6 +11,7 @@ import msgspec
 
 from spillway.base import durable
 from spillway.base.options import show
+from spillway.experiments.api.scripts import module_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PolicySpec
 
@@ -125,35 +121,10 @@ def _in_a_file(cls: type, root: Path) -> str:
     if cls.__module__ != "__main__":
         return f"{cls.__module__}:{cls.__qualname__}"
     try:
-        source = _source_of(cls)
-    except (OSError, TypeError, SyntaxError, AttributeError) as error:
+        source = module_of(cls)
+    except OSError as error:
         raise SpecError(f"policy {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
     path = root.with_name("policies") / f"{cls.__name__.lower()}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
-    durable.write_text(path, _imports_of(source) + "\n\n" + source)
+    durable.write_text(path, source)
     return f"{path}:{cls.__name__}"
-
-
-def _source_of(cls: type) -> str:
-    """A class's source with its decorators; in a notebook, where no file has it, from the cell of its ``__call__``."""
-    if hasattr(sys.modules["__main__"], "__file__"):
-        return textwrap.dedent(inspect.getsource(cls))
-    lines = linecache.getlines(cls.__call__.__code__.co_filename)
-    for node in ast.walk(ast.parse("".join(lines))):
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            return textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
-    raise OSError("no cell has it")
-
-
-def _imports_of(source: str) -> str:
-    """Import statements for the names of a class's source that its script imported."""
-    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-    lines = ["from __future__ import annotations"]
-    for name in sorted(names):
-        found = vars(sys.modules["__main__"]).get(name)
-        if inspect.ismodule(found):
-            lines.append(f"import {found.__name__} as {name}")
-        elif found is not None and getattr(found, "__module__", "__main__") != "__main__":
-            lines.append(f"from {found.__module__} import {found.__name__} as {name}")
-    return "\n".join(lines)

@@ -92,7 +92,7 @@ def _own_capacities(machine: Description, text: str, now: float) -> Description:
     def changed_rack(rack: Rack) -> Rack:
         if rack.capacity is None:
             return rack
-        own = rack.capacity if units.factor_of(text) is not None else now
+        own = rack.capacity if units.change_of(text, units.SIZE).factor else now
         return replace(rack, capacity=round(_new_value(CAPACITY, text, own, units.SIZE)))
 
     return replace(
@@ -107,7 +107,7 @@ def _resized(
     """Change the number of nodes; the file system and each storage node stay as they are."""
     now, _ = resized(1)
     nodes = _new_value(NODES, text, now)
-    if units.factor_of(text) is not None:
+    if not units.change_of(text).start:  # a factor
         nodes = max(1.0, round(nodes))
     if nodes != round(nodes):
         raise SpecError(f"{NODES}={text}: expected a whole number of nodes")

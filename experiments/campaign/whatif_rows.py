@@ -208,7 +208,9 @@ def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_
     plays: list[Play] = [[_outcome(root / run.id, tau_s) for run in runs]]
     shakes = zip(*(shaken.get(run.id, ()) for run in runs), strict=True)
     plays += [[_outcome(root / SHAKES / run.id, tau_s) for run in again] for again in shakes]
-    policy = runs[0].policy.label.partition(f" {MAINTENANCE}=")[0]  # the window is the setting
+    policy = runs[0].policy.label
+    for name in asked.settings:  # a setting of the session is part of the label
+        policy = policy.partition(f" {name}=")[0]
     return Row(asked, policy, runs[0].model.name, plays)
 
 

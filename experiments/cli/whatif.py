@@ -31,7 +31,7 @@ spillway whatif kth-like:jobs=500 --policy sjf-easy --set load=0.9 --seeds 5
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command, in groups."""
-    from spillway.experiments.campaign.whatif import KNOBS
+    from spillway.experiments.campaign.knobs import KNOBS
     from spillway.experiments.cli.run import add_machine
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
@@ -45,8 +45,8 @@ def add_arguments(parser: Parser) -> None:
         action="append",
         required=True,
         metavar="NAME=VALUE[,NAME=VALUE...]",
-        help=f"one change, or several at once; VALUE is a factor (x1.2, +20%%) or a value with its unit "
-        f"(200GB). {known}. May be repeated: each is tried separately",
+        help=f"one change, or several at once; VALUE is a factor (x1.2, +20%%), an amount more or less (+40TB, -2), or "
+        f"a new value with its unit (200GB). {known}. May be repeated: each is tried separately",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)

@@ -103,22 +103,33 @@ def test_a_bare_number_is_no_quantity(scale: units.Scale, text: str, message: st
         ("200 GB", units.SIZE, 2e11),
         ("x0.5", None, 20e9),
         ("120", None, 120.0),
+        ("+40TB", units.SIZE, 40.04e12),
+        ("+ 5 GB", units.SIZE, 45e9),
+        ("-10GB", units.SIZE, 30e9),
+        ("+20", None, 40e9 + 20),
+        ("-2", None, 40e9 - 2),
     ],
 )
 def test_changes(text: str, scale: units.Scale | None, value: float) -> None:
-    """A factor or a percentage of the current value, or a new value."""
+    """A factor or a percentage of the current value, an amount more or less (was: a new value), or a new value."""
     assert units.changed(text, 40e9, scale) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
-    "text", ["1.2", "200", "20%", "x", "xx2", "+%", "x0", "-100%", "x-1", "xinf", "xnan", "many", ""]
+    "text",
+    ["1.2", "200", "20%", "x", "xx2", "+%", "x0", "-100%", "x-1", "xinf", "xnan", "many", "", "+", "+-5GB", "++5GB"],
 )
 def test_what_is_no_change(text: str) -> None:
-    """The message has all three forms."""
-    with pytest.raises(
-        ValueError, match=r"a factor such as x1\.2 or \+20%, or a value with its unit such as 40GB, above 0"
-    ):
+    """The message has all forms."""
+    words = "a factor such as x1.2 or +20%, more or less such as +40GB, or a value with its unit such as 40GB, above 0"
+    with pytest.raises(ValueError, match=re.escape(words)):
         units.changed(text, 40e9, units.SIZE)
+
+
+def test_nothing_remains() -> None:
+    """The message states the present value."""
+    with pytest.raises(ValueError, match="expected a value above 0 to remain of 40GB"):
+        units.changed("-41GB", 40e9, units.SIZE)
 
 
 @pytest.mark.parametrize(

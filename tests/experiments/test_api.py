@@ -17,6 +17,7 @@ import spillway as sw
 from spillway.analysis.errors import AnalysisError
 from spillway.base import limits
 from spillway.base.errors import OptionError, SpillwayError
+from spillway.experiments.api.scripts import module_of
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.errors import PlatformError
@@ -360,6 +361,60 @@ def test_a_plain_script_without_a_main_guard(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == PRINTED
+
+
+HELPED = """
+from dataclasses import dataclass
+import math
+import spillway as sw
+from spillway.schedulers.policykit.history import Usage
+from spillway.schedulers.policykit.passes import fill
+
+NONE = Usage()
+WEIGHTS = {}
+WEIGHTS["size"] = 2.0
+
+
+def key(job):
+    return WEIGHTS["size"] * math.log(job.nodes + 1) + NONE.node_seconds
+
+
+@dataclass(frozen=True)
+class Own:
+    def __call__(self, view):
+        yield from fill(view, sorted(view.queue, key=key))
+
+
+if __name__ == "__main__":
+    done = sw.compare("kth-like:jobs=20", [Own, Own()][:1], progress=False)
+    print(done.runs[0]["jobs"])
+"""
+
+
+def test_a_class_of_a_script_with_its_helpers_and_constants(tmp_path: Path) -> None:
+    """Failed before with NameError and AttributeError; what the class does not need is not run again."""
+    (tmp_path / "own.py").write_text(HELPED)
+    done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr
+
+
+def test_a_class_of_a_notebook_with_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last definition of each name counts, with what is added to it; cells that are no Python are left out."""
+    cells = ["import math, spillway as sw", "%magic", "FACTOR = 1 / 0", "FACTOR = [2]\nFACTOR.append(3)"]
+    cells += [
+        "def key(job):\n    return math.log(sum(FACTOR))",
+        "class Own:\n    def __call__(self, view):\n        key(1)",
+    ]
+    main = type(sys)("__main__")
+    main.In = [*cells, "sw.compare('kth-like', [Own])"]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    source = module_of(type("Own", (), {}))
+    assert "FACTOR = [2]\n\nFACTOR.append(3)" in source
+    assert "1 / 0" not in source
+    assert "compare" not in source
+    exec(source, {"__name__": "own"})
+    with pytest.raises(OSError, match="no script or cell has it"):
+        module_of(type("Other", (), {}))
 
 
 def test_a_dozen_names() -> None:

@@ -1,0 +1,132 @@
+"""Classes of a script or notebook as modules that other processes load: the statements that they need."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A top-level statement: its source, the names that it binds or changes, and all names in it."""
+
+    text: str
+    binds: frozenset[str]
+    changes: frozenset[str]
+    reads: frozenset[str]
+
+
+def module_of(cls: type) -> str:
+    """Source of a module with a class of the main script or notebook, and with all that it needs from there.
+
+    The statements are those that bind the names in it (imports, functions, constants), and so on for these, in their
+    order; calls that the class does not need are left out.
+
+    Raises
+    ------
+    OSError
+        No source has the class at its top level.
+    """
+    statements = [one for text in _sources() for one in _statements(text)]
+    wanted, kept = {cls.__name__}, set[int]()
+    if not any(cls.__name__ in one.binds for one in statements):
+        raise OSError("no script or cell has it at its top level")
+    before = -1
+    while len(kept) != before:
+        before = len(kept)
+        for name in sorted(wanted):
+            kept.update(_places(statements, name))
+        wanted = {cls.__name__}.union(*(statements[place].reads for place in kept))
+    future = ["from __future__ import annotations"] if any("__future__" in one.reads for one in statements) else []
+    chosen = (statements[place] for place in sorted(kept) if "__future__" not in statements[place].reads)
+    return "\n\n".join([*future, *(one.text for one in chosen)]) + "\n"
+
+
+def _places(statements: Sequence[_Statement], name: str) -> Iterator[int]:
+    """Places of the last statement that binds a name, and of those that change its value after it."""
+    last = max((place for place, one in enumerate(statements) if name in one.binds), default=-1)
+    if last < 0:
+        return
+    yield last
+    yield from (place for place in range(last + 1, len(statements)) if name in statements[place].changes)
+
+
+def _sources() -> list[str]:
+    """Texts of the main script, or of the cells that a notebook has executed."""
+    main = sys.modules["__main__"]
+    if hasattr(main, "__file__"):
+        return [inspect.getsource(main)]
+    return [str(cell) for cell in getattr(main, "In", ())]
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a cell that never ran
+        return
+    for node in _flat(tree.body):
+        lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
+        margin = node.col_offset
+        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        yield _Statement(
+            "\n".join(line[margin:] for line in lines),
+            frozenset(_bound(node)),
+            frozenset(_changed(node)),
+            frozenset({one.id for one in names} | ({"__future__"} if _is_future(node) else set())),
+        )
+
+
+def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of a module, with those below ``if __name__ == "__main__"``."""
+    for node in body:
+        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
+            yield from _flat(node.body)
+        else:
+            yield node
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds at the top level, also below conditions, loops and ``try``."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, ast.AugAssign):
+        return
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((one.asname or one.name).partition(".")[0] for one in node.names)
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.withitem):
+            yield from _bound(child)  # type: ignore[arg-type]  # their children are statements and targets
+        else:
+            yield from (
+                one.id for one in ast.walk(child) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            )
+
+
+def _changed(node: ast.stmt) -> Iterator[str]:
+    """Names with values that a statement changes in part: ``TABLE["x"] = 1``, ``LIST += [1]``, ``LIST.append(1)``."""
+    found: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        found = node.targets
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+        found = [node.target]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        found = [node.value.func]
+    for target in found:
+        while isinstance(target, ast.Subscript | ast.Attribute):
+            target = target.value
+        if isinstance(target, ast.Name):
+            yield target.id
