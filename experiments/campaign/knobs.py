@@ -12,7 +12,7 @@ from spillway.base.near import near
 from spillway.base.options import Value
 from spillway.experiments.campaign import machines, site_changes
 from spillway.experiments.campaign.comparison import model_of
-from spillway.experiments.campaign.machine_changes import NODES, QUANTITIES
+from spillway.experiments.campaign.machine_changes import CAPACITY, NODES, QUANTITIES
 from spillway.experiments.campaign.sources import the_source
 from spillway.experiments.campaign.whatif_rows import MAINTENANCE
 from spillway.experiments.run import policies, sessions
@@ -153,6 +153,18 @@ def each_of(knob: Knob) -> Iterator[Knob]:
         return
     for window in each_window(knob.values[MAINTENANCE]):
         yield replace(knob, values={**knob.values, MAINTENANCE: window})
+
+
+CURVE = ("x0.5", "x0.75", "x1.25", "x1.5", "x2")
+"""Capacities that answer a question about burst buffers that nobody states."""
+
+
+def with_curve(knobs: Sequence[Knob]) -> list[Knob]:
+    """The knobs, with a curve in place of those that change only the capacity of the burst buffers."""
+    others = [knob for knob in knobs if [*knob.values] != [CAPACITY]]
+    if len(others) == len(knobs):
+        return others
+    return [*others, *(Knob({CAPACITY: factor}) for factor in CURVE)]
 
 
 def all_of(knobs: Sequence[Knob]) -> Knob:

@@ -17,7 +17,16 @@ from spillway.analysis.shakes import fewest
 from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.options import Value, build
 from spillway.experiments.campaign.comparison import model_of
-from spillway.experiments.campaign.knobs import Knob, all_of, each_of, parse_knob, site_of, varied
+from spillway.experiments.campaign.knobs import (
+    Knob,
+    all_of,
+    chooses_buffers,
+    each_of,
+    parse_knob,
+    site_of,
+    varied,
+    with_curve,
+)
 from spillway.experiments.campaign.sources import the_source
 from spillway.experiments.campaign.whatif_answer import Answer
 from spillway.experiments.campaign.whatif_rows import Asked
@@ -111,10 +120,13 @@ def question_of(
     chosen = sessions.typed(msgspec.structs.replace(policies.parse_policy(policy), session=dict(session)))
     site = site_of(chosen)
     knobs = [knob for text in settings for knob in each_of(parse_knob(text, site))]
-    if together and len(knobs) > 1:
-        knobs.append(all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
+    is_curve = not source.is_generated and not source.is_json and chooses_buffers(platform)
+    if is_curve:
+        knobs = with_curve(knobs)
+    if together and len(knobs) > 1:
+        knobs.append(all_of(knobs))
     modelled = model_of(model) if model else ModelSpec()
     sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)
@@ -136,5 +148,5 @@ def question_of(
     if shakes is not None and 0 < shakes < least:
         raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
     more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
-    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands)
+    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands, is_curve=is_curve)
     return Question(grids(base, knobs, replay=replay), answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.ratios import Wording
 from spillway.analysis.shakes import band_of, together
+from spillway.analysis.units import FEWEST_RUNS
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.units import number
-from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
+from spillway.experiments.campaign.machine_changes import CAPACITY, PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
 from spillway.experiments.campaign.site_waits import stated_waits_s
 from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
@@ -52,34 +54,56 @@ class Answer:
         Repetitions of each run with shaken input.
     bands
         Number of comparisons that are to hold together.
+    is_curve
+        Whether capacities of the burst buffers are a curve: the pool is the log's own peak.
     """
 
-    def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool, shakes: int = 0, bands: int = 1) -> None:
+    def __init__(
+        self,
+        asked: Sequence[Asked],
+        tau_s: float,
+        *,
+        of_log: bool,
+        shakes: int = 0,
+        bands: int = 1,
+        is_curve: bool = False,
+    ) -> None:
         self._asked = asked
         self._tau_s = tau_s
         self._of_log = of_log
         self.shakes = shakes
         self._bands = bands
+        self._is_curve = is_curve
 
     def __call__(self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console) -> list[Path]:
         """Print and write the answer; return the files that were written."""
-        rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
-        durable.write_text(root / CSV, _csv(rows.all))
+        _, said, written = self.written(grids, shaken, root)
         show(console, table_of(read_table(root / CSV)), "what if", names=2)
-        said = list(self._said(rows, grids[0], root))
         for sentence in said:
             say(console, sentence)
+        return written
+
+    def written(
+        self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path
+    ) -> tuple[Rows, list[str], list[Path]]:
+        """Write the answer; return its rows, its sentences and the files."""
+        rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
+        durable.write_text(root / CSV, _csv(rows.all))
+        said = list(self._said(rows, grids[0], root))
         durable.write_text(root / TEXT, "".join(f"{sentence}\n" for sentence in said))
         durable.write_text(root / LEFT_OUT, to_csv(LeftOut._fields, rows.left_out))
-        return [root / CSV, root / TEXT, root / LEFT_OUT]
+        return rows, said, [root / CSV, root / TEXT, root / LEFT_OUT]
 
     def _said(self, rows: Rows, first: Sequence[RunSpec], root: Path) -> Iterator[str]:
-        yield from _of_log(folders.read_json(root / first[-1].id / folders.RUN_FILE))
+        yield from of_log(folders.read_json(root / first[-1].id / folders.RUN_FILE))
         site = next((run for run in first if run.policy.label == REPLAY), None) if rows.site is not None else None
         fault = _misfit(root, site) if site is not None else ""
         if site is not None:
             yield _of_site(rows, root, site, fault)
-        yield from sentences(rows, differing(rows, folders.read_json(root / first[-1].id / folders.RUN_FILE), fault))
+        others = differing(rows, folders.read_json(root / first[-1].id / folders.RUN_FILE), fault)
+        points = [row for row in rows.all if self._is_curve and row.asked.settings == (CAPACITY,)]
+        yield from sentences(replace(rows, all=[row for row in rows.all if row not in points]), others)
+        yield from _curve(rows.same, points)
         yield from _compared(rows)
         yield from _bands(rows, self.shakes, of_log=self._of_log)
 
@@ -105,6 +129,31 @@ def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
             than = "without it" if row.policy == same.policy else f"under {same.policy}"
             said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than, rows.confidence)}")
     return [*said, *_cheapest(rows)]
+
+
+def _curve(same: Row, points: Sequence[Row]) -> Iterator[str]:
+    """A sentence on the waits by capacity of the burst buffers, and on the least capacity that serves as well."""
+    related = [(row.asked.name.partition("=")[2], row.to_same) for row in points]
+    known = [(factor, relation) for factor, relation in related if relation is not None]
+    if not known:
+        return
+    parts = [
+        f"{factor} {wait(one.after_s)}"
+        + (f" ({_WAITS.span(one.band.low, one.band.high)})" if one.band.is_known else "")
+        for factor, one in known
+    ]
+    text = (
+        f"{CAPACITY}: nobody states the burst buffers, so the pool is the log's own peak: more can hardly help; state "
+        f"yours (--burst-buffer-total). Mean wait under {same.policy} by pool: x1 {wait(known[0][1].before_s)}, "
+        f"{', '.join(parts)}"
+    )
+    worse = [factor for factor, one in known if one.is_effect and one.band.value > 1 and float(factor[1:]) < 1]
+    least = next((factor for factor, _ in known if factor not in worse and float(factor[1:]) < 1), "x1")
+    if all(one.band.is_known for _, one in known):
+        text += f"; the knee is at {least}: the least pool with waits that cannot be told from those at x1"
+    rejected = points[0].value("rejected") - same.value("rejected")
+    text += f"; at {known[0][0]} {_jobs(rejected)} rejected besides" if rejected > 0 else ""
+    yield f"{text}."
 
 
 def _cheapest(rows: Rows) -> Iterator[str]:
@@ -158,7 +207,7 @@ def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: fl
     if _is_same(row, base):
         under = " as without it" if row.policy == base.policy else f" as under {base.policy}"
         return f"under {row.policy} every job starts at the same time{under}.{_why_nothing(row)}"
-    worse, better = _counts(row, base, confidence)
+    worse, better = counts(row, base, confidence)
     means = f"{wait(relation.after_s)} on average instead of {wait(relation.before_s)}"
     if not relation.band.is_known:
         open_end = f"under {row.policy} jobs wait {means} {than}, which may or may not be chance"
@@ -181,7 +230,7 @@ def _listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def _counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
+def counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
     """Figures besides the mean wait that got worse, and those that got better, without changes by chance."""
     worse: list[str] = []
     better: list[str] = []
@@ -230,7 +279,7 @@ def _why_nothing(row: Row) -> str:
     return " Under the job model rigid no job moves bytes to storage: with --model io they do."
 
 
-def _of_log(record: Mapping[str, Any]) -> Iterator[str]:
+def of_log(record: Mapping[str, Any]) -> Iterator[str]:
     """A sentence on the lines of a log that are not played, if there are such."""
     book = record.get("assumed", {}).get("book")
     lines = list(said(book["rows"], book["node_h"], *(fate for fate in Fate if fate is not Fate.READ))) if book else []
@@ -297,7 +346,8 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
         )
     relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
     if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):
-        remedy = "--shakes 10 gives one" if of_log else "--seeds 5 gives one"
+        seeds = "--seeds 5 gives one" if len(rows.all[0].plays[0]) < FEWEST_RUNS else "more seeds can give one"
+        remedy = "--shakes 10 gives one" if of_log else seeds
         yield f"Where there is no band, the difference may or may not be chance ({remedy})."
     elif not shakes and of_log and len(rows.all[0].plays[0]) > 1:
         yield "The bands are over seeds: the values drawn for the jobs differ between them, the jobs do not."

@@ -21,7 +21,7 @@ from spillway.base.near import near
 from spillway.experiments.campaign import signals
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "play and compare": ("run", "whatif", "campaign", "study"),
+    "play and compare": ("run", "whatif", "answer", "campaign", "study"),
     "read results": ("report", "explain", "export", "verify"),
     "policies": ("check-policy", "conformance"),
     "machines and jobs": ("platform", "site", "workload"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from spillway.base.arguments import Parser, add_declared, given, natural
 from spillway.experiments.cli.arguments import (
@@ -14,6 +16,9 @@ from spillway.experiments.cli.arguments import (
     add_seeds,
     logs_of,
 )
+
+if TYPE_CHECKING:
+    from spillway.experiments.campaign.whatif import Question
 
 HELP = "an operator's question: another machine, load or policy, against the site's own schedule"
 DESCRIPTION = (
@@ -32,10 +37,6 @@ spillway whatif kth-like:jobs=500 --policy sjf-easy --set load=0.9 --seeds 5
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command, in groups."""
     from spillway.experiments.campaign.knobs import KNOBS
-    from spillway.experiments.cli.run import add_machine
-    from spillway.experiments.run.spec import Playing
-    from spillway.schedulers.assembly import Settings
-    from spillway.workloads.logs.reading import add_reading
 
     add_logs(parser.add_argument_group("jobs"))
     group = parser.add_argument_group("changes")
@@ -49,6 +50,16 @@ def add_arguments(parser: Parser) -> None:
         f"a new value with its unit (200GB). {known}. May be repeated: each is tried separately",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
+    add_question(parser)
+
+
+def add_question(parser: Parser) -> None:
+    """Add the options of a question except its log and its changes."""
+    from spillway.experiments.cli.run import add_machine
+    from spillway.experiments.run.spec import Playing
+    from spillway.schedulers.assembly import Settings
+    from spillway.workloads.logs.reading import add_reading
+
     add_reading(parser)
     add_machine(parser)
     add_declared(parser.add_argument_group("settings of the session"), Settings)
@@ -68,16 +79,25 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Play all settings, print the table and a sentence for each."""
-    from spillway.experiments.campaign import whatif
-    from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
+    from spillway.experiments.campaign.comparison import play_grids
     from spillway.experiments.campaign.places import default_folder
+
+    question = asked(options, options.set, together=options.together)
+    out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
+    return play_grids(question.grids, out, options, question.answer)
+
+
+def asked(options: argparse.Namespace, settings: Sequence[str], *, together: bool = False) -> Question:
+    """The question about these settings."""
+    from spillway.experiments.campaign import whatif
+    from spillway.experiments.campaign.comparison import conversion_of, platform_of
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import reading_given
 
-    question = whatif.question_of(
+    return whatif.question_of(
         logs_of(options, 1)[0],
-        options.set,
+        settings,
         platform=platform_of(options),
         convert=conversion_of(options),
         read=reading_given(options),
@@ -86,10 +106,7 @@ def command(options: argparse.Namespace) -> int:
         seed=options.seed,
         seeds=options.seeds,
         shakes=options.shakes,
-        together=options.together,
+        together=together,
         session=given(options, Settings),
-        force=options.force,
         **given(options, Playing),
     )
-    out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
-    return play_grids(question.grids, out, options, question.answer)

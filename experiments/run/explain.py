@@ -59,7 +59,7 @@ def explain(
         say("repeating the run to learn why its jobs waited ...")
         loading = nullcontext() if trust else without_outside(_untrusted(folder))
         with results_folder(folder.resolve().parent), loading:
-            _repeat(folder, trust=trust)
+            keep_reasons(folder, trust=trust)
     return tell(folder, job_id)
 
 
@@ -67,7 +67,14 @@ def _untrusted(folder: Path) -> str:
     return f"{folder} names it, and --trust lets it run"
 
 
-def _repeat(folder: Path, *, trust: bool) -> None:
+def keep_reasons(folder: Path, *, trust: bool) -> None:
+    """Repeat a run with the same outcome, and keep its reasons; the caller holds the folder of results.
+
+    Raises
+    ------
+    SpecError, OptionError
+        As :func:`explain`.
+    """
     record = folders.read_json(folder / folders.RUN_FILE)
     run = msgspec.convert(record["configuration"], RunSpec)
     if run.image and not trust:

@@ -48,7 +48,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answered(log: Path) -> tuple[Path, str]:
     """The folder of a question with five settings, and its output."""
     settings = ["storage.capacity=x1.5", "pfs.bandwidth=2GBps", "nodes=x0.5,load=x0.5", "policy=fcfs", "walltime=150s"]
-    question = whatif.question_of(str(log), settings, platform=PlatformSpec(source="auto"), plots=False, shakes=0)
+    platform = PlatformSpec(source="auto,burst_buffer_total=180GB")
+    question = whatif.question_of(str(log), settings, platform=platform, plots=False, shakes=0)
     root = log.parent / "out"
     console = Console(record=True, width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     code = run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer, notes=False)
@@ -140,13 +141,35 @@ def test_settings_are_tried_on_the_same_jobs(answered: tuple[Path, str]) -> None
     assert machines == [8, 16, 16, 16, 16, 16, 16]
 
 
+def test_capacity_that_nobody_states_is_a_curve(log: Path, tmp_path: Path) -> None:
+    """Was: "starts at the same time", which cannot be otherwise where the pool is the log's own peak."""
+    ask = [
+        "whatif",
+        str(log),
+        "--set",
+        "storage.capacity=+40TB",
+        "--set",
+        "policy=fcfs",
+        "--no-plots",
+        "--workers",
+        "1",
+    ]
+    assert main([*ask, "--shakes", "14", "--out", str(tmp_path / "out")]) == 0
+    settings = ["policy=fcfs", *(f"storage.capacity={factor}" for factor in ("x0.5", "x0.75", "x1.25", "x1.5", "x2"))]
+    assert [*table(tmp_path / "out")][2:] == settings
+    lines = (tmp_path / "out" / "whatif.txt").read_text().splitlines()
+    (said,) = [line for line in lines if line.startswith("storage.capacity")]
+    assert "the pool is the log's own peak: more can hardly help; state yours (--burst-buffer-total)" in said
+    assert "by pool: x1 " in said
+    assert "; the knee is at x" in said
+
+
 def test_asked_again_nothing_runs(answered: tuple[Path, str], log: Path) -> None:
     """The same question continues at its end; one more setting plays only that one."""
     root, _ = answered
     before = {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")}
-    question = whatif.question_of(
-        str(log), ["policy=fcfs"], platform=PlatformSpec(source="auto"), plots=False, shakes=0
-    )
+    platform = PlatformSpec(source="auto,burst_buffer_total=180GB")
+    question = whatif.question_of(str(log), ["policy=fcfs"], platform=platform, plots=False, shakes=0)
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
     assert {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")} == before
