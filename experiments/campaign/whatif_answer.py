@@ -139,7 +139,7 @@ def _curve(same: Row, points: Sequence[Row]) -> Iterator[str]:
         return
     parts = [
         f"{factor} {wait(one.after_s)}"
-        + (f" ({_WAITS.span(one.band.low, one.band.high)})" if one.band.is_known else "")
+        + (f" ({_WAITS.span(one.band.low, one.band.high)})" if one.band.low < one.band.high else "")
         for factor, one in known
     ]
     text = (
