@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from rich.console import Console
@@ -32,6 +32,7 @@ from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
 from spillway.experiments.run.terminal import say
 from spillway.schedulers.model.site import Site, parse_site
+from spillway.schedulers.model.site_parts import NO_BUFFERS
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.schedulers.site_file import played_of
 
@@ -227,7 +228,9 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
         sites = [parse_site(text) for text in sorted(texts) if text]
         if sites:
             tables = sorted(set().union(*map(played_of, sites)))
-            kept = {"site_fields": True, "site_tables": tuple(tables)}
+            kept: dict[str, Any] = {"site_fields": True, "site_tables": tuple(tables)}
+            if all(site.buffers.kind == NO_BUFFERS for site in sites):
+                kept["burst_buffers"] = None
             nodes = _site_nodes(campaign, sites)
             campaign = dataclasses.replace(
                 campaign,

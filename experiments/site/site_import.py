@@ -22,7 +22,7 @@ from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import Entry
 from spillway.experiments.site.written import Written, written
 from spillway.schedulers.model.site import Association, Site, Weights
-from spillway.schedulers.model.site_parts import Buffers, Gpus, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import NO_BUFFERS, Buffers, Gpus, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
@@ -180,7 +180,7 @@ def _written(pieces: Pieces) -> Written:
         reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
         weights=pieces.weights or Weights(),
         scheduler=pieces.scheduler or Scheduler(),
-        buffers=pieces.buffers or Buffers(),
+        buffers=pieces.buffers or Buffers(kind=NO_BUFFERS if pieces.weights is not None else ""),
     )
     return Written(site, compressed(nodes), assumed, tuple(pieces.notes))
 
@@ -216,7 +216,9 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
     if pieces.weights is None:
         yield "priority", "no slurm.conf: all weights are 0, Slurm's default: jobs in order of submission"
         yield "scheduler", "no slurm.conf: the schedulers have the defaults of the policy that plays them"
-    if "burst_buffer.conf" not in pieces.kinds.values():
+    if pieces.buffers is None and pieces.weights is not None:
+        yield "burst_buffer", "no BurstBufferType in slurm.conf: the site has no burst buffers, and none are drawn"
+    elif "burst_buffer.conf" not in pieces.kinds.values():
         yield "burst_buffer", "no burst_buffer.conf: buffers are as the platform describes them, transfers never fail"
 
 

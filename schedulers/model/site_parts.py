@@ -242,13 +242,17 @@ _ENFORCING_LIMITS = frozenset({"all", "limits", "safe"})
 """Values of ``AccountingStorageEnforce`` that enforce limits."""
 
 
+NO_BUFFERS = "none"
+"""Kind of burst buffers of a site that has none: none are drawn for its jobs."""
+
+
 class Buffers(Values, frozen=True):
     """Settings of the site's burst buffers (``burst_buffer.conf``); the platform states their sizes.
 
     Attributes
     ----------
     kind
-        ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; "": not stated.
+        ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; ``none``: the site has none; "": not stated.
     default_pool
         Pool of jobs that name no pool.
     granularity

@@ -7,6 +7,7 @@ licences; values below were read off them by hand.
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
 import tempfile
@@ -478,3 +479,16 @@ def test_keywords_in_any_case_quoted_lists_and_sets_of_nodes() -> None:
         assert words in made.said
     with pytest.raises(InputError, match="--cluster NOSUCH: the files are of cluster 'z'"):
         imported_texts({"slurm.conf": CONF}, "NOSUCH")
+
+
+def test_a_site_without_buffers_gets_none_drawn(tmp_path: Path) -> None:
+    """Jobs of a log that states no requests had drawn ones on a site whose slurm.conf names no plugin for buffers."""
+    made = imported_texts({"slurm.conf": CONF})
+    assert tomllib.loads(made.text)["burst_buffer"] == {"kind": "none"}
+    assert not tomllib.loads(imported_texts({"c": "PartitionName=a Nodes=n[1-2]\n"}).text)["burst_buffer"]
+    (tmp_path / "site.toml").write_text(made.text)
+    (tmp_path / "log.swf").write_text("; MaxProcs: 6\n1 0 10 60 2 -1 -1 2 90 -1 1 1 1 -1 1 -1 -1 -1\n")
+    options = ("--site", str(tmp_path / "site.toml"), "-p", "easy", "--no-plots", "--no-replay")
+    assert main(["run", str(tmp_path / "log.swf"), *options, "--out", str(tmp_path / "out")]) == 0
+    (workload,) = (tmp_path / "out" / "inputs").glob("log*.json")
+    assert all(one["bb"] == 0 for one in json.loads(workload.read_text())["profiles"].values())
