@@ -29,7 +29,7 @@ class Figure(Protocol):
 
 @dataclass(frozen=True)
 class Computed:
-    """Points that are calls of a function, which plays more than three times as fast as the product.
+    """Points that are calls of a function.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Computed:
     policies
         Policies with code that decides the result of a point.
     audit
-        The same by the product; in every study a tenth of the points is compared with it. ``None``: ``play`` is the
-        product's own session and engine already.
+        The same by the product, where ``play`` is a player of its own: a tenth of the points is compared with it.
+        ``None``: ``play`` is the product's session and engine already.
     tolerance
         Relative difference that the comparison allows.
     batch

