@@ -14,19 +14,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spillway.base.errors import SpillwayError
     from spillway.experiments.api.calls import compare, explain, study, whatif
-    from spillway.experiments.api.logs import Log, info, read, where
+    from spillway.experiments.api.logs import Log, info, log, read, where
     from spillway.experiments.api.machine import machine
     from spillway.experiments.api.policies import policy
     from spillway.experiments.api.results import Results
+    from spillway.experiments.api.stepping import Simulation
     from spillway.experiments.run.version import version
 
 __all__ = [
     "Log",
     "Results",
+    "Simulation",
+    "SpillwayError",
     "compare",
     "explain",
     "info",
+    "log",
     "machine",
     "policy",
     "read",
@@ -38,10 +43,12 @@ __all__ = [
 
 _HOMES = {
     "spillway.experiments.api.calls": ("compare", "explain", "study", "whatif"),
-    "spillway.experiments.api.logs": ("Log", "info", "read", "where"),
+    "spillway.experiments.api.logs": ("Log", "info", "log", "read", "where"),
     "spillway.experiments.api.machine": ("machine",),
     "spillway.experiments.api.policies": ("policy",),
     "spillway.experiments.api.results": ("Results",),
+    "spillway.experiments.api.stepping": ("Simulation",),
+    "spillway.base.errors": ("SpillwayError",),
     "spillway.experiments.run.version": ("version",),
 }
 

@@ -41,7 +41,7 @@ def compare(
     figures: bool | str = False,
     force: bool = False,
     folder: str | Path | None = None,
-    progress: bool = True,
+    progress: bool = False,
 ) -> Results:
     """Play policies on logs: every log with every policy, model and seed.
 
@@ -83,7 +83,7 @@ def compare(
     folder
         Folder of the results, which the next call continues; default: a temporary folder.
     progress
-        Whether progress and notes are shown.
+        Whether progress and notes are shown; else a call is quiet.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def whatif(
     figures: bool = False,
     force: bool = False,
     folder: str | Path | None = None,
-    progress: bool = True,
+    progress: bool = False,
 ) -> Results:
     """Ask a what-if question: one change at a time against the machine, the jobs and the policy as they are.
 

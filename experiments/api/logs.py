@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
+import numbers as numbers_of
+import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spillway.base.errors import shown
+from spillway.base.near import near
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
+
+CONVERSION = ("first", "processors_per_node", "staging", "stripes")
+"""Options of the conversion of logs that :func:`read` takes by name."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,11 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     source
         See :class:`Log`; a log is returned as it is, where no option is given.
     convert
-        Options of the conversion of logs (``first=1000``, ``processors_per_node=4`` ...).
+        Further options of the conversion of logs.
     **reading
-        Options of reading logs (``format="sacct"``, ``where=["partition=batch"]``, ``lenient=True`` ...).
+        Options of reading logs (``format="sacct"``, ``where=["partition=batch"]``, ``lenient=True`` ...), and those of
+        their conversion that the command line has: ``first=1000``, ``processors_per_node=4``, ``staging=...``,
+        ``stripes=...``.
 
     Raises
     ------
@@ -58,13 +69,18 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     """
     from spillway.workloads.logs.reading import Reading, make_reading
 
+    made = {name: reading.pop(name) for name in CONVERSION if name in reading}
+    if (first := made.get("first")) is not None and (type(first) is not int or first < 1):
+        raise SpecError(f"read(first={first!r}): expected a whole number >= 1")
     known = inspect.signature(Reading).parameters
     for name in reading:
         if name not in known:
-            raise SpecError(f"read(): unknown option {name!r}; known: {', '.join(known)}, convert")
+            raise SpecError(f"read(): unknown option {name!r}; known: {', '.join((*known, *CONVERSION))}, convert")
     log = source if isinstance(source, Log) else Log(str(source))
     make_reading(reading)  # wrong values are refused now
-    return dataclasses.replace(log, reading={**log.reading, **reading}, convert={**log.convert, **(convert or {})})
+    return dataclasses.replace(
+        log, reading={**log.reading, **reading}, convert={**log.convert, **made, **(convert or {})}
+    )
 
 
 def where(
@@ -73,6 +89,8 @@ def where(
     partition: str | Sequence[str] = (),
     user: str | Sequence[str] = (),
     account: str | Sequence[str] = (),
+    qos: str | Sequence[str] = (),
+    cluster: str | Sequence[str] = (),
     state: str | Sequence[str] = (),
     time: str | Sequence[str] = (),
 ) -> Log:
@@ -80,7 +98,7 @@ def where(
 
     Parameters
     ----------
-    partition, user, account, state
+    partition, user, account, qos, cluster, state
         Names as the log has them; ``state`` is the end of a job (completed, failed, cancelled, timeout).
     time
         Ranges of submissions, ``2024-01-01..2024-02-01`` or seconds of the log; one end may be missing.
@@ -92,7 +110,8 @@ def where(
     WorkloadError
         A range is malformed.
     """
-    asked = {"partition": partition, "user": user, "account": account, "state": state, "time": time}
+    named = {"partition": partition, "user": user, "account": account, "qos": qos, "cluster": cluster}
+    asked = named | {"state": state, "time": time}
     given = {name: [values] if isinstance(values, str) else list(values) for name, values in asked.items() if values}
     if not given:
         raise SpecError(f"where(): expected a condition: {', '.join(f'{name}=' for name in asked)}")
@@ -106,7 +125,7 @@ def where(
     return read(chosen, where=(*conditions, *more))
 
 
-def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str]:
+def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str | int | float]:
     """Figures of a log by name, as ``spillway workload info`` prints them.
 
     Parameters
@@ -117,7 +136,8 @@ def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str]:
     Returns
     -------
     dict
-        Texts; those of a name that the command prints several times (``note``, ``left out``) are lines of one text.
+        Numbers where the command prints one; texts of a name that it prints several times (``note``, ``left out``) are
+        lines of one text.
 
     Raises
     ------
@@ -137,4 +157,73 @@ def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, text in rows:
         found[name.strip()] = f"{found[name.strip()]}\n{text}" if name.strip() in found else text
-    return found
+    return {name: text if name in ("log", "computer") else _number(text) for name, text in found.items()}
+
+
+def _number(text: str) -> str | int | float:
+    """The number that a text is, else the text."""
+    plain = text.replace(",", "")
+    if not re.fullmatch(r"-?\d+(\.\d+)?", plain):
+        return text
+    return float(plain) if "." in plain else int(plain)
+
+
+_COLUMNS: Mapping[str, str] = {
+    "submit_s": "submit_s",
+    "wait_s": "wait_s",
+    "run_s": "run_s",
+    "walltime_s": "requested_s",
+    "nodes": "nodes",
+    "burst_buffer_bytes": "burst_buffer_bytes",
+    "user": "user",
+    "group": "group",
+    "queue": "queue",
+}
+"""Columns of jobs that :func:`log` takes, and the fields of the Standard Workload Format for them."""
+
+_LEAST = ("submit_s", "run_s", "nodes")
+
+
+def log(jobs: Any, *, nodes: int | None = None) -> Log:
+    """Make a log of jobs in memory: a data frame, or a list with a mapping of each job.
+
+    Parameters
+    ----------
+    jobs
+        Columns ``submit_s``, ``run_s``, ``nodes``, and perhaps ``walltime_s``, ``wait_s`` (at the site),
+        ``burst_buffer_bytes`` (of the whole job), ``user``, ``group`` and ``queue``; others are refused. Names of
+        users, groups and queues become numbers, in the order of their first job.
+    nodes
+        Nodes of the machine; default: the most in use at once.
+
+    Raises
+    ------
+    SpecError
+        A column is unknown or missing, or a value is no number; names the job.
+    """
+    rows: list[Mapping[str, Any]] = jobs.to_dict("records") if hasattr(jobs, "to_dict") else list(jobs)
+    given = list(dict.fromkeys(name for row in rows for name in row))
+    for name in given:
+        if name not in _COLUMNS:
+            raise SpecError(f"log(): unknown column {name!r}{near(name, _COLUMNS)}; known: {', '.join(_COLUMNS)}")
+    if missing := [name for name in _LEAST if name not in given]:
+        raise SpecError(f"log(): each job needs {', '.join(_LEAST)}; missing: {', '.join(missing)}")
+    numbers: dict[str, dict[Any, int]] = {"user": {}, "group": {}, "queue": {}}
+    lines = [f"; MaxNodes: {nodes}", f"; MaxProcs: {nodes}"] if nodes else []
+    for place, row in enumerate(rows, start=1):
+        cells = [_cell(name, row.get(name, -1), place, numbers) for name in given]
+        lines.append(" ".join([str(place), *cells]))
+    folder = Path(tempfile.mkdtemp(prefix="spillway-"))
+    path = folder / "jobs.swf"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read(path, format="swf", fields=",".join(["number", *(_COLUMNS[name] for name in given)]))
+
+
+def _cell(name: str, value: Any, place: int, numbers: Mapping[str, dict[Any, int]]) -> str:
+    if name in numbers and isinstance(value, str):
+        known = numbers[name]
+        return str(known.setdefault(value, len(known) + 1))
+    is_number = isinstance(value, numbers_of.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(found := float(value)):
+        raise SpecError(f"log(): job {place}: {name}: expected a finite number, got {shown(value)}")
+    return str(int(found)) if found.is_integer() else str(found)

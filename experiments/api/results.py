@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from spillway.base.errors import shown
 from spillway.base.links import refuse_links
+from spillway.base.near import near
 from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from spillway.analysis.compare import Paired
     from spillway.analysis.tables import JobTable
 
     Plot = Callable[["Results", Sequence[Mapping[str, Any]], Axes], Axes]
@@ -107,6 +109,46 @@ class Results:
         from spillway.analysis.tables import read_run
 
         return read_run(self.run_folder(**chosen))
+
+    def compare(self, policy: str, baseline: str, metric: str = "wait_s") -> Paired:
+        """Compare two policies on the jobs that ran under both; ratio and difference with 95 % intervals.
+
+        Parameters
+        ----------
+        policy, baseline
+            Their names in the column ``policy`` of :attr:`runs`.
+        metric
+            ``wait_s`` or ``turnaround_s``.
+
+        Returns
+        -------
+        Paired
+            Its interval is over runs, or over periods of a long run; NaN where neither gives one.
+
+        Raises
+        ------
+        SpecError
+            A policy or the metric is unknown, or the policies have no job in common.
+        """
+        from spillway.analysis.compare import comparable, compare_runs, in_order
+
+        names = list(dict.fromkeys(str(row["policy"]) for row in self.runs))
+        for name in (policy, baseline):
+            if name not in names:
+                raise SpecError(f"compare({name!r}): no such policy{near(name, names)}; there are: {', '.join(names)}")
+        if metric not in ("wait_s", "turnaround_s"):
+            raise SpecError(f"compare(): metric={metric!r}: expected wait_s or turnaround_s")
+        tables: dict[str, dict[tuple[object, ...], JobTable]] = {policy: {}, baseline: {}}
+        for row in self.runs:
+            if row["policy"] in tables:
+                key = tuple(row[name] for name in ("workload", "platform", "model", "seed"))
+                tables[str(row["policy"])][key] = self.jobs(run=row["run"])
+        pairs = [(ours, tables[baseline][key]) for key, ours in tables[policy].items() if key in tables[baseline]]
+        both = [in_order(ours, theirs) for ours, theirs in pairs if comparable(ours, theirs)]
+        if not both:
+            raise SpecError(f"compare({policy!r}, {baseline!r}): no job ran under both")
+        ours, theirs = ([getattr(pair[side], metric) for pair in both] for side in (0, 1))
+        return compare_runs(ours, theirs)
 
     def holdings(self, **chosen: Any) -> list[dict[str, Any]]:
         """Nodes and burst buffers that the jobs of one run held, with times: the rows of ``allocations.csv``."""

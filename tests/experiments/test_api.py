@@ -215,11 +215,11 @@ def test_errors_of_input_are_of_one_tree() -> None:
 def test_info_of_a_log(tmp_path: Path) -> None:
     """Figures by name, as the command prints them: of a log, a generator, and a Batsim workload; no line is lost."""
     log = Path(__file__).parents[1] / "data" / "swf" / "small.swf"
-    assert sw.info(log)["records"] == "8"
+    assert sw.info(log)["records"] == 8
     assert sw.info("kth-like:jobs=20")["log"] == "kth-like"
-    assert sw.info(own_log(tmp_path), nodes=16)["processors of the machine"] == "16"
+    assert sw.info(own_log(tmp_path), nodes=16)["processors of the machine"] == 16
     twice = sw.info(sw.where(own_log(tmp_path), partition="2", time="0..600"))
-    assert twice["lines"].splitlines() == [
+    assert str(twice["lines"]).splitlines() == [
         "read 10 lines: as written",
         "left out 20 lines: partition is not 2",
         "left out 10 lines: time is not 0..600",
@@ -417,10 +417,71 @@ def test_a_class_of_a_notebook_with_its_cells(monkeypatch: pytest.MonkeyPatch) -
         module_of(type("Other", (), {}))
 
 
+def test_the_caller_is_the_scheduler() -> None:
+    """Starts in order of submission give the schedule of fcfs; wrong starts are refused."""
+    with sw.Simulation("kth-like:jobs=60", engine="fixed") as simulation:
+        while simulation.step():
+            for job in simulation.queue:
+                if not simulation.fits(job):
+                    with pytest.raises(sw.SpillwayError, match="does not fit now"):
+                        simulation.start(job)
+                    break
+                before_s = simulation.now_s
+                simulation.start(job)
+                assert simulation.now_s == before_s
+                with pytest.raises(sw.SpillwayError, match="does not wait now"):
+                    simulation.start(job)
+        assert not simulation.step()
+    theirs = sw.compare("kth-like:jobs=60", "fcfs", **QUICK).jobs()
+    assert {one["job"]: one["start_s"] for one in simulation.jobs} == pytest.approx(
+        dict(zip(theirs.job_id, theirs.start_s.tolist(), strict=True))
+    )
+    with pytest.raises(sw.SpillwayError, match="expected one of"):
+        sw.Simulation("kth-like:jobs=5", engine="fluidd")
+
+
+def test_results_compare_policies(results: sw.Results) -> None:
+    """With an interval over runs; a wrong name has the nearest one."""
+    found = results.compare("easy", "Lazy")
+    assert found.pairs == 80
+    assert found.ratio.value < 1
+    assert results.compare("easy", "easy").ratio.value == 1
+    with pytest.raises(sw.SpillwayError, match="did you mean 'easy'"):
+        results.compare("esay", "Lazy")
+    with pytest.raises(sw.SpillwayError, match="expected wait_s"):
+        results.compare("easy", "Lazy", metric="slowdown")
+
+
+def test_a_log_of_jobs_in_memory() -> None:
+    """A list of jobs; names of users become numbers; wrong columns and values are refused with the job."""
+    jobs = [{"submit_s": 10 * n, "run_s": 100, "nodes": 4, "walltime_s": 200, "user": f"u{n % 2}"} for n in range(8)]
+    made = sw.log(jobs, nodes=8)
+    assert sw.info(made)["records"] == 8
+    table = sw.compare(made, "fcfs", **QUICK).jobs()
+    assert (len(table), table.nodes.tolist(), set(table.user)) == (8, [4] * 8, {"1", "2"})
+    with pytest.raises(sw.SpillwayError, match="unknown column 'submit'; did you mean 'submit_s'"):
+        sw.log([{"submit": 1}])
+    with pytest.raises(sw.SpillwayError, match="missing: run_s"):
+        sw.log([{"submit_s": 1, "nodes": 2}])
+    with pytest.raises(sw.SpillwayError, match="job 1: run_s: expected a finite number, got 'long'"):
+        sw.log([{"submit_s": 1, "nodes": 2, "run_s": "long"}])
+
+
+def test_options_by_their_name(tmp_path: Path) -> None:
+    """``first`` was an unknown option of ``read``, ``qos`` one of ``where``; figures were texts."""
+    path = own_log(tmp_path)
+    assert sw.compare(sw.read(path, first=5), "fcfs", **QUICK).runs[0]["jobs"] == 5
+    with pytest.raises(sw.SpillwayError, match="expected a whole number"):
+        sw.read(path, first="5")
+    assert sw.where(path, qos="high").reading["where"] == ("qos=high",)
+    found = sw.info(path)
+    assert (found["records"], found["size, largest"]) == (40, 8)
+
+
 def test_a_dozen_names() -> None:
     """Each with its meaning, here and on the page."""
     assert sorted(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == sorted(sw.__all__)
-    assert len(sw.__all__) == 12
+    assert len(sw.__all__) == 15
     assert all(getattr(sw, name).__doc__ for name in sw.__all__)
 
 
