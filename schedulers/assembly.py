@@ -519,7 +519,13 @@ class SessionSpec:
         words = self._of_site().words(self.policy_options)
         notes = [f"policy {self.policy}: {words}"] if words else []
         orders = [f"{name}={MULTIFACTOR}" for name, one in self.policy_options.items() if show(one) == MULTIFACTOR]
-        if orders and parse_site(site_setting(str(self.settings.get("site") or "")) or "{}").weights.all_zero:
+        site = parse_site(site_setting(str(self.settings.get("site") or "")) or "{}")
+        options = {one.name for one in find_policy(self.policy).options()}
+        if len({one.tier for one in site.partitions}) > 1 and "order" not in options:
+            notes.append(
+                f"policy {self.policy} has no option order: jobs of partitions with a higher tier do not come first"
+            )
+        if orders and site.weights.all_zero:
             notes.append(
                 f"policy {self.policy}: {', '.join(orders)}: no site states weights of priority (setting site, table "
                 "priority): jobs come by the tiers of their partitions, site_factor and nice only, else as submitted"

@@ -32,7 +32,7 @@ from spillway.schedulers.model.site import (
     parse_site,
     site_text,
 )
-from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Cpus, Gpus, Layer, Reservation, Resource, Scheduler
 
 TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "partition": ("partitions", Partition),
@@ -41,6 +41,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "license": ("licenses", License),
     "resource": ("resources", Resource),
     "gpu": ("gpus", Gpus),
+    "cpu": ("cpus", Cpus),
     "reservation": ("reservations", Reservation),
     "priority": ("weights", Weights),
     "scheduler": ("scheduler", Scheduler),
@@ -49,7 +50,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 """Tables of the file, with the field of a site and the type of each."""
 
 PLAYED: frozenset[str] = frozenset(
-    {"association", "gpu", "license", "partition", "priority", "qos", "reservation", "resource"}
+    {"association", "cpu", "gpu", "license", "partition", "priority", "qos", "reservation", "resource"}
 )
 """Tables that are played: weights and shares by the order ``multifactor``, the others under every policy. Parts of
 ``scheduler`` are played, too; ``burst_buffer`` is not."""

@@ -99,7 +99,8 @@ class ConvertOptions:
     )
     site_fields: bool = option(
         False,
-        help="keep the log's fields for a site's scheduler: partition, account, qos, licenses, nice, reservation, gpus",
+        help="keep the log's fields for a site's scheduler: partition, account, qos, licenses, nice, reservation, gpus "
+        "and cpus",
     )
     site_tables: tuple[str, ...] = ()
     bytes_moved: str = option(

@@ -156,7 +156,7 @@ class Converted:
             "depends": self.depends,
         }
         if self.site_fields:
-            wanted |= {name: self._named(name) for name in _OF_SITES} | {"gpus": self._gpus()}
+            wanted |= {name: self._named(name) for name in _OF_SITES} | {"gpus": self._gpus(), "cpus": self._cpus()}
         if self.stripes is not None:
             wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
         if self.staged is not None:
@@ -180,6 +180,11 @@ class Converted:
         gpus, nodes = self.table["gpus"], np.maximum(self.nodes, 1)
         found = np.where(gpus > 0, -(-gpus // nodes), 0)
         return np.array([count or "" for count in found.tolist()], dtype=object) if found.any() else None
+
+    def _cpus(self) -> npt.NDArray[np.object_] | None:
+        """CPUs that jobs request, "" for one on each node or not stated; ``None`` where all are ""."""
+        cpus = np.where(self.table["requested_processors"] > self.nodes, self.table["requested_processors"], 0)
+        return np.array([count or "" for count in cpus.tolist()], dtype=object) if cpus.any() else None
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
         parts = self.table.names["part"]

@@ -86,6 +86,7 @@ std::vector<Pool> pools_of(nb::handle pools) {
   for (nb::handle pool : pools) {
     Pool one;
     one.count = nb::cast<std::int64_t>(pool.attr("count"));
+    one.overdrawn = nb::cast<bool>(pool.attr("overdrawn"));
     nb::object layer = pool.attr("layer");
     if (!layer.is_none()) {
       const auto name = nb::cast<std::string>(layer.attr("resource"));

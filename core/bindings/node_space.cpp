@@ -164,13 +164,14 @@ void bind_node_space(nb::module_& module) {
           nb::arg("plan_pass"), nb::arg("pair"))
       .def(
           "plan",
-          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double not_before_s) {
+          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double not_before_s,
+             double gone_s) {
             const double found_s =
-                self.plan(pass.table(), pass.results(), pass.rules, pair, not_before_s);
+                self.plan(pass.table(), pass.results(), pass.rules, pair, not_before_s, gone_s);
             pass.unreserved_s.data()[pair] = -NEVER;  // not searched from the present on
             return found_s;
           },
-          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("not_before_s"))
+          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("not_before_s"), nb::arg("gone_s"))
       .def(
           "keep",
           [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double start_s) {

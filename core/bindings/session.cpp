@@ -442,7 +442,6 @@ void bind_session(nb::module_& module) {
             self.core.note_end(job_id, now_s, failed);
           },
           nb::arg("job_id"), nb::arg("now_s"), nb::arg("failed"))
-      .def("next_number", [](PySession& self) { return self.core.next_number(); })
       .def(
           "check_submission",
           [](PySession& self, const std::string& job_id) {
@@ -564,9 +563,6 @@ void bind_session(nb::module_& module) {
           nb::arg("time_s"))
       .def(
           "enqueue", [](PySession& self, JobPtr job) { self.core.enqueue(job); }, nb::arg("job"))
-      .def(
-          "enqueue_again", [](PySession& self, JobPtr job) { self.core.queue().add_again(job); },
-          nb::arg("job"))
       .def(
           "send_one",
           [](PySession& self, nb::handle request) {

@@ -278,7 +278,7 @@ std::int64_t Timeline::conflict(double start_s, double end_s, const std::int64_t
     for (std::int64_t column = machine.first_storage; column < machine.width; column++) {
       const std::int64_t left =
           sign > 0 ? cells[column] - usage[column] : cells[column] + usage[column];
-      if (left < 0 || left > machine.capacity[at(column)]) return segment;
+      if (left < machine.least[at(column)] || left > machine.capacity[at(column)]) return segment;
     }
   }
   return -1;
@@ -301,7 +301,9 @@ void Timeline::explain(std::int64_t segment, const std::int64_t* usage, Refusal&
     why.free = cells[column];
     why.size = usage[column];
     why.most = machine.capacity[at(column)];
-    if (why.taking ? why.size <= why.free : why.free + why.size <= why.most) continue;
+    if (why.taking ? why.free - why.size >= machine.least[at(column)]
+                   : why.free + why.size <= why.most)
+      continue;
     const bool storage = column < machine.first_link, link = column < machine.first_pool;
     why.fault = storage ? Fault::STORAGE : link ? Fault::LINK : Fault::POOL;
     why.index = column - (storage ? machine.first_storage

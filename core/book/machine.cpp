@@ -10,6 +10,8 @@ constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
 constexpr std::int64_t LARGEST_EXACT = std::int64_t{1}
                                        << 53;  // whole numbers below this are exact in a double
 
+constexpr std::int64_t OVERDRAFT = -(std::int64_t{1} << 61);  // least amount left of a limit
+
 using Words = std::vector<std::uint64_t>;
 
 bool any(const Words& words) {
@@ -65,6 +67,7 @@ void Machine::lay_out() {
                                                     facts_.storage_order == StorageOrder::BY_ID);
   racks = facts_.storage_order == StorageOrder::RACK;
   capacity.assign(static_cast<std::size_t>(width), 0);
+  least = capacity;
   capacity[FREE_NODES] = facts_.nodes;
   for (std::int64_t node = 0; node < facts_.nodes; node++)
     words_of(&capacity[HEAD])[node >> 6] |= bit_of(node);
@@ -86,6 +89,7 @@ void Machine::lay_out() {
   for (std::int64_t place = 0; place < pools; place++) {
     const Pool& pool = facts_.pools[static_cast<std::size_t>(place)];
     capacity[static_cast<std::size_t>(first_pool + place)] = pool.count;
+    if (pool.overdrawn) least[static_cast<std::size_t>(first_pool + place)] = OVERDRAFT;
     layered = layered || pool.resource >= 0;
     if (pool.mode > 1) layers.push_back({pool.mode, place, bits(pool.nodes)});
   }

@@ -55,6 +55,7 @@ enum class StorageOrder : std::int32_t {
 // such layer; 3: the request for each of its nodes in the layer.
 struct Pool {
   std::int64_t count = 0;
+  bool overdrawn = false;      // whether jobs may be charged more than there is: a limit
   std::int32_t resource = -1;  // number of the hierarchical resource; -1: no layer
   std::int32_t mode = -1;
   std::vector<std::int32_t> nodes;
@@ -96,7 +97,7 @@ struct NodeSet {
   std::vector<std::uint64_t>
       needed;  // nodes that are taken first, of which the job needs one; empty: no restriction
   std::vector<std::int64_t> by_node;  // its request for each layer of modes 2 and 3
-  std::vector<std::int64_t> amounts;  // held of each pool whatever its nodes
+  std::vector<std::int64_t> amounts;  // of each pool whatever its nodes; below 0: charged only
 };
 
 // A layer of mode 2 or 3.
@@ -139,6 +140,7 @@ class Machine {
   bool racks = false;    // only storage nodes of a node's own rack serve it
   bool layered = false;  // some pools are layers
   std::vector<std::int64_t> capacity;  // the row of the empty machine
+  std::vector<std::int64_t> least;     // least amounts left, by column
   std::vector<std::int64_t> below;     // nodes below each link, directly or not
   std::vector<LinkGroup> groups;       // by link and word
   std::vector<std::int32_t> lists;  // by node: equal for neighbours with the same nearest storages

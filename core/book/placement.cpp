@@ -246,7 +246,8 @@ class NodeChoice {
 // Add a job's amounts of the pools to a usage that has its nodes, with those of layers in mode 2.
 void take_pools(std::int64_t* usage, const Wanted& request, const Machine& machine) {
   for (std::int64_t pool = 0; pool < machine.pools; pool++) {
-    usage[machine.first_pool + pool] += request.set->amounts[static_cast<std::size_t>(pool)];
+    usage[machine.first_pool + pool] +=
+        std::abs(request.set->amounts[static_cast<std::size_t>(pool)]);
   }
   if (!(request.demand.uses & LAYERED)) return;
   for (std::size_t place = 0; place < machine.layers.size(); place++) {
@@ -325,8 +326,8 @@ bool whole_requests_fit(const std::int64_t* row, const JobDemand& demand, const 
 
 bool pools_hold(const std::int64_t* row, const Wanted& request, const Machine& machine) {
   for (std::int64_t pool = 0; pool < machine.pools; pool++) {
-    if (row[machine.first_pool + pool] < request.set->amounts[static_cast<std::size_t>(pool)])
-      return false;
+    const std::int64_t amount = request.set->amounts[static_cast<std::size_t>(pool)];
+    if (amount > 0 && row[machine.first_pool + pool] < amount) return false;
   }
   return true;
 }

@@ -85,6 +85,7 @@ Allocation Timeline::chosen(const Job& job, Kinds kinds) const {
   found.striped = found.bb_bytes > 0 && job.stripes > 0;
   if (!job.pools.empty() && kinds & POOLS) {
     found.pools = job.pools;
+    for (std::int64_t& amount : found.pools) amount = std::abs(amount);
     if (machine_->layered) {
       found.pools.assign(scratch.usage + machine_->first_pool, scratch.usage + machine_->width);
     }

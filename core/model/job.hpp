@@ -40,9 +40,11 @@ struct Job {
   std::optional<Lives> lives;
   std::vector<std::int32_t>
       partitions;  // partitions of which it may use the nodes of one; empty: any nodes
-  std::vector<std::int64_t> pools;  // amounts of the counted pools; 0 beyond the last
-  double held_s = 0.0;              // time from its submission to submit_time_s (s)
-  bool default_walltime = false;    // its walltime is the default of its partition
+  // Amounts of the counted pools, 0 beyond the last; below 0: it is charged this amount, and starts
+  // whatever is left.
+  std::vector<std::int64_t> pools;
+  double held_s = 0.0;            // time from its submission to submit_time_s (s)
+  bool default_walltime = false;  // its walltime is the default of its partition
   std::string profile_name;
   PayloadPtr profile, extras,
       left;                        // kind of work; further fields; state kept from its last attempt

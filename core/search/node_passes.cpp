@@ -81,7 +81,7 @@ double NodeSpace::not_before(const PairTable& pairs, const Pass& pass, const Pla
 }
 
 double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
-                       std::int64_t pair, double not_before_s) {
+                       std::int64_t pair, double not_before_s, double gone_s) {
   const PairRow& one = pairs.rows[pair];
   const double duration_s = pairs.durations_s[pair], now_s = rules.now_s;
   const bool apart = one.flags & PAIR_OVERLAPPING, now_only = one.flags & PAIR_NOW_ONLY;
@@ -103,8 +103,8 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
       unreserved_s = not_before_s;
       known = true;
     }
-    const std::int64_t leaving = leave(one.nodes, rules.linear_s);
-    const bool runs = leaving > ended_;
+    const std::int64_t leaving = leave(one.nodes, rules.linear_s, gone_s);
+    const bool runs = leaving > ended_ && ends_s_[at(leaving)] > gone_s;
     if (runs) until_s_ = std::min(until_s_, ends_s_[at(leaving)] - 1.0);
     double start_s =
         std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);

@@ -260,11 +260,12 @@ double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_
 // ---------------------------------------------------------------- running jobs
 
 // Number of running jobs that have left at the first check that finds at least `least` of them
-// gone. Jobs leave together: first the one that ends soonest of those on the nodes found, with all
-// that end within 30 s of it, then the next one with all within 30 s and linear_s more, and so on.
-std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
+// gone, of which `left` have before. Jobs leave together: first the one that ends soonest of those
+// on the nodes found, with all that end within 30 s of it, then the next one with all within 30 s
+// and linear_s more, and so on.
+std::int64_t NodeSpace::together(std::int64_t left, std::int64_t least, double linear_s) const {
   double window_s = 30.0;
-  std::int64_t job = ended_ + 1;
+  std::int64_t job = left + 1;
   for (;;) {
     double first_s = NEVER;
     std::int64_t last = 0;
@@ -285,9 +286,11 @@ std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
 }
 
 // Number of running jobs that must leave until enough of the nodes found are idle; keeps those that
-// are then. Jobs that have ended have left.
-std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s) {
+// are then. Jobs that have ended, and those that are expected to end up to gone_s, have left.
+std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s, double gone_s) {
   std::int64_t low = ended_, high = static_cast<std::int64_t>(left_.size()) - 1;
+  while (low < high && ends_s_[at(low + 1)] <= gone_s) low++;
+  const std::int64_t left = low;
   while (low < high) {
     const std::int64_t middle = (low + high) >> 1;
     std::int64_t number = 0;
@@ -299,7 +302,7 @@ std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s) {
       low = middle + 1;
     }
   }
-  if (linear_s > 0.0 && low > ended_) low = together(low, linear_s);
+  if (linear_s > 0.0 && low > left) low = together(left, low, linear_s);
   for (std::int64_t word = 0; word < words_; word++) found_[at(word)] &= left_[at(low)][at(word)];
   return low;
 }

@@ -119,9 +119,10 @@ class NodeSpace {
   // on, or their number.
   std::int64_t backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
                         std::int64_t pair);
-  // Expected start of a pair from a time on (NEVER for never), with its nodes chosen.
+  // Expected start of a pair from a time on (NEVER for never), with its nodes chosen. Nodes of jobs
+  // that are expected to end up to gone_s count like idle ones.
   double plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
-              double not_before_s);
+              double not_before_s, double gone_s = -NEVER);
   // Reserve the chosen nodes for a pair that is to start at start_s; whether the rules allow it.
   bool keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
             double start_s);
@@ -142,8 +143,8 @@ class NodeSpace {
   void note_until(double now_s, double end_s);
   std::int64_t unreserved(std::int64_t nodes, double begin_s, double end_s);
   double promising(std::int64_t nodes, double begin_s, double duration_s);
-  std::int64_t together(std::int64_t least, double linear_s) const;
-  std::int64_t leave(std::int64_t nodes, double linear_s);
+  std::int64_t together(std::int64_t left, std::int64_t least, double linear_s) const;
+  std::int64_t leave(std::int64_t nodes, double linear_s, double gone_s);
   void choose_found(std::int64_t nodes);
   bool is_idle() const;
   bool overlaps(double begin_s, double end_s) const;

@@ -127,13 +127,14 @@ void check_pools(const Book& book, const Job& job, const Allocation& allocation)
     return pool < amounts.size() ? amounts[pool] : 0;
   };
   for (std::size_t pool = 0; pool < pools.size() && !layered; ++pool) {
-    const std::int64_t wanted = amount(job.pools, pool), given = amount(allocation.pools, pool);
+    const std::int64_t wanted = std::abs(amount(job.pools, pool)),
+                       given = amount(allocation.pools, pool);
     if (wanted != given)
       throw Refusing(Refused::POOL_AMOUNT, job.id, std::int64_t(pool), wanted, given);
   }
   for (std::size_t pool = 0; pool < std::min(pools.size(), allocation.pools.size()); ++pool) {
     const std::int64_t left = book.timeline().free_pool_now(std::int64_t(pool));
-    if (allocation.pools[pool] > left)
+    if (allocation.pools[pool] > left && amount(job.pools, pool) >= 0)
       throw Refusing(Refused::POOL_FULL, job.id, std::int64_t(pool), left, allocation.pools[pool]);
   }
 }

@@ -1,6 +1,7 @@
 // Waiting jobs in order of submission.
 //
-// A new job gets a place at the end. Jobs leave when the next pass begins, so that a pass sees the
+// A new job gets a place at the end. A job that others held, or that waits again, has that of its
+// number from the next pass on. Jobs leave when the next pass begins, so that a pass sees the
 // queue as it was at its beginning; places without jobs are removed when there are many.
 #pragma once
 #include <algorithm>
@@ -76,7 +77,8 @@ class Queue {
   }
 
   // The waiting jobs, in order of submission.
-  std::vector<JobPtr> jobs() const {
+  std::vector<JobPtr> jobs() {
+    put_in_order();
     std::vector<JobPtr> found;
     found.reserve(size());
     for (const JobPtr& job : line_->jobs)
@@ -84,23 +86,17 @@ class Queue {
     return found;
   }
 
-  // Add a job behind all others. A pass that sees the line sees no more of it than there was at its
-  // beginning.
+  // Add a job behind all others, until the next pass. A pass that sees the line sees no more of it
+  // than there was at its beginning.
   void add(const JobPtr& job) {
+    if (job->number < last_) {
+      in_order_ = false;
+      ++changes_;
+    }
+    last_ = std::max(last_, job->number);
     places_[job->id] = line_->jobs.size();
     line_->add(job);
     history_->add(job, true);
-  }
-
-  // Add a job that waits again, at the place of its number.
-  void add_again(const JobPtr& job) {
-    std::vector<JobPtr> all = jobs();
-    all.push_back(job);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
-    lay_out(std::move(all));
-    history_ = std::make_shared<Changes>();  // jobs have other places now
-    ++changes_;
   }
 
   // Remove a job that no longer waits.
@@ -114,6 +110,7 @@ class Queue {
 
   // The waiting jobs as of now, for one pass.
   Waiting shown() {
+    put_in_order();
     let_go();
     return {line_, first_, line_->jobs.size(), size(), history_, history_->count()};
   }
@@ -136,6 +133,17 @@ class Queue {
 
  private:
   static constexpr std::size_t MOST_GAPS = 64;  // places without a job that are always tolerated
+
+  // Sort the jobs by number, where some came out of order.
+  void put_in_order() {
+    if (in_order_) return;
+    in_order_ = true;
+    std::vector<JobPtr> all = jobs();
+    std::stable_sort(all.begin(), all.end(),
+                     [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
+    lay_out(std::move(all));
+    history_ = std::make_shared<Changes>();  // jobs have other places now
+  }
 
   bool has_place(const JobPtr& job) const {
     const auto found = places_.find(job->id);
@@ -175,6 +183,8 @@ class Queue {
   std::vector<std::size_t> gone_;
   std::size_t first_ = 0;
   std::int64_t changes_ = 0;
+  std::int64_t last_ = -1;  // largest number that came
+  bool in_order_ = true;
 };
 
 }  // namespace spillway

@@ -29,6 +29,14 @@ from spillway.schedulers.model.site import License, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Scheduler
 from spillway.workloads.logs.slurm_units import UnitError, size_of
 
+_CRED_EXPIRE_S = 120.0
+"""Default of ``cred_expire`` in ``AuthInfo`` (s): a requeued job waits until its last credential has expired."""
+
+
+def _cred_expire(text: str) -> float:
+    stated = [part.partition("=")[2] for part in text.split(",") if part.strip().startswith("cred_expire=")]
+    return number(stated[-1]) if stated else _CRED_EXPIRE_S
+
 
 def _minutes(text: str) -> float:
     return number(text) * 60
@@ -77,7 +85,9 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
         if line.text("NodeName").upper() == "DEFAULT":
             node_defaults = {**node_defaults, **line.values}
         elif line.text("NodeName"):
-            pieces.configured_nodes += line.read(expanded, "NodeName", ())
+            names = line.read(expanded, "NodeName", ())
+            pieces.configured_nodes += names
+            pieces.configured_cpus.setdefault(_cpus(line.over(node_defaults)), []).extend(names)
             _note_dropped(line.over(node_defaults), _OF_NODES, pieces)
     _note_dropped(entry, _OF_CLUSTER, pieces)
     for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
@@ -129,6 +139,15 @@ def _of_sets(line: Entry, sets: Mapping[str, str]) -> Entry:
         return line
     listed = (sets.get(part.strip(), part.strip()) for part in re.split(r",(?![^\[]*\])", line.text("Nodes")))
     return Entry({**line.values, "nodes": ",".join(filter(None, listed))}, line.where)
+
+
+def _cpus(entry: Entry) -> int:
+    """CPUs of a node of ``slurm.conf``: stated, or sockets x cores x threads."""
+    sockets = entry.read(whole, "Sockets", 0) or entry.read(whole, "Boards", 1) * entry.read(
+        whole, "SocketsPerBoard", 1
+    )
+    cores = sockets * entry.read(whole, "CoresPerSocket", 1) * entry.read(whole, "ThreadsPerCore", 1)
+    return entry.read(whole, "CPUs", 0) or entry.read(whole, "Procs", 0) or cores
 
 
 def notes_of(pieces: Pieces) -> Iterator[str]:
@@ -197,6 +216,7 @@ def _scheduler(entry: Entry) -> Scheduler:
         preempt=entry.text("PreemptType").rpartition("/")[2],
         preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
         exempt_s=entry.read(bare_seconds, "PreemptExemptTime", 0.0) or 0.0,
+        requeue_hold_s=1.0 + entry.read(_cred_expire, "AuthInfo", _CRED_EXPIRE_S),
         enforce=entry.names("AccountingStorageEnforce") or ("none",),
         others=tuple(others),
         **values,

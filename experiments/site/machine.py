@@ -115,7 +115,7 @@ def _gpus(text: str) -> int:
 
 
 def read_nodes(text: str, name: str, pieces: Pieces) -> None:
-    """``scontrol show node -o``: names and GPUs of nodes; nodes in no partition, useless to jobs, are left out."""
+    """``scontrol show node -o``: names, CPUs and GPUs; nodes in no partition, useless to jobs, are left out."""
     out: list[str] = []
     for entry in records(text, name, "NodeName"):
         if entry.values.get("partitions", "?").strip() not in ("", "(null)"):
@@ -123,6 +123,8 @@ def read_nodes(text: str, name: str, pieces: Pieces) -> None:
             count = entry.read(_gpus, "Gres", 0)
             if count:
                 pieces.gpus.setdefault(count, []).append(entry.text("NodeName"))
+            key = "CPUEfctv" if entry.text("CPUEfctv") else "CPUTot"  # without those that are kept for the system
+            pieces.cpus.setdefault(entry.read(whole, key, 1), []).append(entry.text("NodeName"))
             if not _OUT.isdisjoint(re.split(r"[^A-Z_]+", entry.text("State").upper())):
                 out.append(entry.text("NodeName"))
         else:

@@ -22,12 +22,14 @@ class Pieces:
         Names of compute nodes in the order of the files.
     gpus
         Names of nodes with GPUs, by the number of GPUs of each.
+    cpus
+        Names of nodes, by the number of CPUs of each that jobs can use.
     partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
         As in :class:`~spillway.schedulers.model.site.Site`.
     configuration
         Single keys of ``slurm.conf`` and the files that it includes, in lower case.
-    configured, configured_nodes
-        Partitions and nodes of ``slurm.conf``, for sites with no others in their files.
+    configured, configured_nodes, configured_cpus
+        Partitions, nodes and their CPUs of ``slurm.conf``, for sites with no others in their files.
     configured_licenses
         Licences of ``slurm.conf``, likewise.
     counted
@@ -44,6 +46,7 @@ class Pieces:
     kinds: dict[str, str] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
     gpus: dict[int, list[str]] = field(default_factory=dict)
+    cpus: dict[int, list[str]] = field(default_factory=dict)
     partitions: list[Partition] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
     qos: list[Qos] = field(default_factory=list)
@@ -56,6 +59,7 @@ class Pieces:
     configuration: dict[str, str] = field(default_factory=dict)
     configured: list[Partition] = field(default_factory=list)
     configured_nodes: list[str] = field(default_factory=list)
+    configured_cpus: dict[int, list[str]] = field(default_factory=dict)
     configured_licenses: list[License] = field(default_factory=list)
     counted: list[Resource] = field(default_factory=list)
     default_accounts: dict[str, str] = field(default_factory=dict)

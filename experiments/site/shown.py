@@ -230,6 +230,8 @@ def _pools(site: Site) -> Iterator[Sequence[str]]:
             yield f"{resource.name} (mode {resource.mode}), {layer.name}", count, where + base
     for gpus in site.gpus:
         yield "GPUs", f"{gpus.count} a node", f"{_count(gpus.nodes, site)} nodes"
+    for cpus in site.cpus:
+        yield "CPUs", f"{cpus.count} a node", f"{_count(cpus.nodes, site)} nodes"
 
 
 def policy_of(site: Site) -> str:

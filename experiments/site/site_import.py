@@ -22,7 +22,7 @@ from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import Entry
 from spillway.experiments.site.written import Written, written
 from spillway.schedulers.model.site import Association, Site, Weights
-from spillway.schedulers.model.site_parts import NO_BUFFERS, Buffers, Gpus, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import NO_BUFFERS, Buffers, Cpus, Gpus, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
@@ -177,6 +177,7 @@ def _written(pieces: Pieces) -> Written:
             if (kept := _on_nodes(one, pieces)) is not None
         ),
         gpus=tuple(Gpus(count, compressed(names)) for count, names in sorted(pieces.gpus.items())),
+        cpus=tuple(_cpus(pieces, nodes)),
         reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
         weights=pieces.weights or Weights(),
         scheduler=pieces.scheduler or Scheduler(),
@@ -192,6 +193,15 @@ def _nodes(pieces: Pieces) -> list[str]:
     named = [name for one in (pieces.partitions or pieces.configured) for name in expanded(one.nodes)]
     every = pieces.configured_nodes if not named or any(not one.nodes for one in pieces.configured) else named
     return list(dict.fromkeys(every or named))
+
+
+def _cpus(pieces: Pieces, nodes: list[str]) -> Iterator[Cpus]:
+    """CPUs of the nodes, without names where all have as many; nothing where all have one."""
+    found = pieces.cpus if pieces.nodes else pieces.configured_cpus
+    within = {count: [name for name in names if name in nodes] for count, names in found.items() if count > 1}
+    for count, names in sorted(within.items()):
+        if names:
+            yield Cpus(count, "" if len(names) == len(nodes) else compressed(names))
 
 
 def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:

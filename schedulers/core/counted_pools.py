@@ -1,9 +1,10 @@
 """Counted pools: the amounts that jobs hold, and the reasons why a job can never have its amounts.
 
-A job holds its amount of a pool from its start to its end. Pools are a site's licenses, the layers of its hierarchical
-resources (:mod:`.layers`), and limits on all jobs of an account (with those below it), a QOS, or a user. The pool of a
-limit is created with the first job that counts there. After all its jobs have ended, another user with the same limit
-takes it over, so that there are at most twice as many of these pools as users with jobs at a time.
+A job holds its amount of a pool from its start to its end; an amount below 0 is charged whatever is left. Pools are a
+site's licenses, the layers of its hierarchical resources (:mod:`.layers`), and limits on all jobs of an account (with
+those below it), a QOS, or a user. The pool of a limit is created with the first job that counts there. After all its
+jobs have ended, another user with the same limit takes it over, so that there are at most twice as many of these
+pools as users with jobs at a time.
 
 References
 ----------
@@ -94,8 +95,7 @@ class Counted:
             job = self._with_walltime(job)
             reason = reason or self._limits.exceeded(job) or self._too_many(job)
             for bound in self._limits.running(job) if reason is None else ():
-                place = self._place(job, bound)
-                amounts[place] = bound.amount
+                amounts[self._place(job, bound)] = bound.amount if bound.applies else -bound.amount
         for place, amount in amounts.items():
             pool = self.pools[place]
             if reason is None and pool.layer is None and amount > pool.count:
@@ -126,7 +126,7 @@ class Counted:
         for bound, members in zip(bounds, found, strict=True):
             if len(members.jobs) >= bound.pool.count:
                 members.jobs = set(filter(self._alive, members.jobs))
-            if len(members.jobs) >= bound.pool.count:
+            if bound.applies and len(members.jobs) >= bound.pool.count:
                 return f"it would be one more than {bound.pool.count} {bound.pool.name}"
         for members in found:
             members.jobs.add(job.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from spillway.protocol.messages import JobState
@@ -79,7 +80,11 @@ class Deaths:
         lost_node_s = 0.0 if death.suspends else held_node_s - kept_s * running.job.nodes
         self._tell(running.job, death, f"{what} {again.name}", lost_node_s)
         session.tell_submitted(again)
-        session.enqueue_again(again)
+        hold_s = session.site.scheduler.requeue_hold_s if session.site is not None else 0.0
+        if hold_s and not death.suspends:  # Slurm's clock has whole seconds
+            session.dependents.hold(again, math.floor(now_s) + hold_s)
+        else:
+            session.enqueue(again)
         session.pool.go_on(running.job, again)
         session.counted.goes_on(running.job.id, again.id)
         return True

@@ -1,4 +1,4 @@
-"""Submitted jobs that may not wait for resources yet, because their dependencies are not met."""
+"""Submitted jobs that may not wait for resources yet: their dependencies are not met, or they were just requeued."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class Dependents:
     changed
         Jobs that have started or ended since the last :meth:`settled`, where that may settle others.
     delays
-        Delays after other jobs' starts and ends: end (s), number and id of the waiting job; a heap.
+        Ends of delays (s), after other jobs' starts and ends or of requeued jobs, with number and id of the waiting
+        job; a heap.
     """
 
     def __init__(self, fates: Fates) -> None:
@@ -110,6 +111,11 @@ class Dependents:
                 self._after.setdefault(condition.job_id, []).append((job.id, condition))
                 self._open[job.id] = self._open.get(job.id, 0) + 1
         return next(self._look(job.id, now_s), None)
+
+    def hold(self, job: Job, until_s: float) -> None:
+        """Hold a job that waits again until a time (s)."""
+        self.held[job.id] = job, Dependencies()
+        heapq.heappush(self.delays, (until_s, job.number, job.id))
 
     def started(self, job_id: str, now_s: float) -> None:
         """Record the start of a job; of several attempts the first one counts."""

@@ -145,7 +145,7 @@ def requests(machine: Machine, pools: tuple[int, ...]) -> dict[str, tuple[int, l
 def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ...]) -> str | None:
     """The first fault of an allocation's pools for a job on these nodes; ``None`` for no fault."""
     held = [*pools, *[0] * (len(machine.pools) - len(pools))]
-    expected = [*job.pools, *[0] * (len(machine.pools) - len(job.pools))]
+    expected = [*map(abs, job.pools), *[0] * (len(machine.pools) - len(job.pools))]
     chosen = frozenset(nodes)
     for resource, (amount, places) in requests(machine, job.pools).items():
         inside = {place: len(chosen & machine.layer_nodes(place)) for place in places}

@@ -1,9 +1,9 @@
 """Limits of accounts, users and QOS that apply to a job.
 
 Limits of one kind are searched in the QOS of the job's partition, the job's own QOS, its user in its account, and the
-accounts above, in this order: the first one found applies. Only limits of groups apply at all accounts above. A job
-that may run in partitions with several QOS must keep the limits of each of them. A site that does not enforce limits
-(``AccountingStorageEnforce``) has no limits.
+accounts above, in this order: the first one found applies. Only limits of groups apply at all accounts above. The job
+is charged to the others, too: they limit jobs that have no such QOS. A job that may run in partitions with several QOS
+must keep the limits of each of them. A site that does not enforce limits (``AccountingStorageEnforce``) has no limits.
 
 References
 ----------
@@ -49,11 +49,14 @@ class Bound(NamedTuple):
         Identifies the jobs that count together.
     amount
         Amount of this job.
+    applies
+        Whether it limits this job, or the job is only charged.
     """
 
     pool: CountedPool
     whose: tuple[str, ...]
     amount: int
+    applies: bool
 
 
 class _LimitOf(Protocol):
@@ -131,27 +134,28 @@ class SiteLimits:
     def exceeded(self, job: Job) -> str | None:
         """The limit per job that a job exceeds: the inequality, and the owner of the limit."""
         for name, words, amount in (("node", "nodes", job.nodes), ("gres/gpu", "GPUs", job.nodes * job.gpus)):
-            for owner, most in self._stated(job, partial(_entry, "job_tres", name)):
-                if amount > most:
+            for owner, most, applies in self._stated(job, partial(_entry, "job_tres", name)):
+                if applies and amount > most:
                     return f"{amount} {words} > {most}, the most of a job of {owner}"
-            for owner, least in self._stated(job, partial(_entry, "job_least_tres", name)):
-                if amount < least:
+            for owner, least, applies in self._stated(job, partial(_entry, "job_least_tres", name)):
+                if applies and amount < least:
                     return f"{amount} {words} < {least}, the fewest of a job of {owner}"
-        for owner, longest_s in self._stated(job, lambda limits: limits.job_longest_s):
-            if math.inf > job.walltime_s > longest_s and not job.default_walltime:
+        for owner, longest_s, applies in self._stated(job, lambda limits: limits.job_longest_s):
+            if applies and math.inf > job.walltime_s > longest_s and not job.default_walltime:
                 return f"walltime {job.walltime_s:.10g} s > {longest_s:.10g} s, the longest of a job of {owner}"
         return None
 
     def longest_s(self, job: Job) -> float:
         """Longest walltime that its limits allow a job (s): that of a job that states no walltime, as in Slurm."""
-        return min((one[1] for one in self._stated(job, lambda limits: limits.job_longest_s)), default=math.inf)
+        stated = self._stated(job, lambda limits: limits.job_longest_s)
+        return min((longest_s for _, longest_s, applies in stated if applies), default=math.inf)
 
     def running(self, job: Job) -> Iterator[Bound]:
-        """Limits that a job counts towards while it runs."""
+        """Limits that a job is charged to while it runs."""
         return self._bounds(job, _RUNNING)
 
     def submitted(self, job: Job) -> Iterator[Bound]:
-        """Limits that a job counts towards from its submission to its end."""
+        """Limits that a job is charged to from its submission to its end."""
         return self._bounds(job, _SUBMITTED)
 
     def _bounds(self, job: Job, kinds: Iterable[_Kind]) -> Iterator[Bound]:
@@ -159,21 +163,23 @@ class SiteLimits:
         names = {"user": job.user, "account": account}
         for kind in kinds:
             amount = kind.amount(job)
-            for owner, most in self._stated(job, partial(kind.of, group="group"), everywhere=True):
-                yield Bound(CountedPool(f"{kind.name} of {owner}", most), (str(owner),), amount)
+            for owner, most, applies in self._stated(job, partial(kind.of, group="group"), everywhere=True):
+                yield Bound(
+                    CountedPool(f"{kind.name} of {owner}", most, overdrawn=True), (str(owner),), amount, applies
+                )
             for group, words in _EACH.items():
                 if not names[group]:
                     continue
-                for owner, most in self._stated(job, partial(kind.of, group=group)):
+                for owner, most, applies in self._stated(job, partial(kind.of, group=group)):
                     of_whom = "" if owner.what == "user" else f" of {owner}"
                     where = "" if owner.what == "QOS" else account
-                    pool = CountedPool(f"{kind.name} of {words}{of_whom}", most)
-                    yield Bound(pool, (group, str(owner), where, names[group]), amount)
+                    pool = CountedPool(f"{kind.name} of {words}{of_whom}", most, overdrawn=True)
+                    yield Bound(pool, (group, str(owner), where, names[group]), amount, applies)
 
     def _stated(
         self, job: Job, of: Callable[[Limits], _Number | None], *, everywhere: bool = False
-    ) -> Iterable[tuple[_Owner, _Number]]:
-        """Limits of a kind that apply to a job, with their owners.
+    ) -> Iterator[tuple[_Owner, _Number, bool]]:
+        """Limits of a kind to which a job is charged, with their owners, and whether they apply to it.
 
         ``everywhere``: the limits of all its accounts apply, not only the nearest.
         """
@@ -182,11 +188,14 @@ class SiteLimits:
         above += [_Owner("account", one) for one in self._charging.above(account)]
         own = self._charging.qos(job.account, job.user, job.qos)
         found: dict[_Owner, _Number] = {}
+        applying: set[_Owner] = set()
         for partition in {self._partition_qos[place]: None for place in job.partitions} or {"": None}:
-            qos = [_Owner("QOS", name) for name in (partition, own) if name]
-            stated = list(self._of(qos, of))[:1] or list(self._of(above, of))[: None if everywhere else 1]
-            found.update(stated)
-        return found.items()
+            named = [_Owner("QOS", name) for name in (partition, own) if name]
+            qos: list[tuple[_Owner, _Number]] = list(self._of(named, of))
+            accounts: list[tuple[_Owner, _Number]] = list(self._of(above, of))[: None if everywhere else 1]
+            found.update(qos + accounts)
+            applying.update(owner for owner, _ in qos[:1] or accounts)
+        return ((owner, most, owner in applying) for owner, most in found.items())
 
     def _of(self, owners: Iterable[_Owner], of: Callable[[Limits], _Number | None]) -> Iterator[tuple[_Owner, _Number]]:
         """The limits among some owners, in their order; owners without one are left out."""

@@ -486,9 +486,8 @@ class Session(native.SessionCore):
         if settled.reason:
             self.reject(job, settled.reason)
             return
-        held_s = self.now_s - job.submit_time_s
-        job = replaced(job, number=self.next_number(), submit_time_s=self.now_s, held_s=held_s)
-        self.pool.renumber(job)
+        held_s = self.now_s - job.submit_time_s + job.held_s
+        job = replaced(job, submit_time_s=self.now_s, held_s=held_s)
         self.enqueue(job)
         self.observer.released(job, self.now_s)
 

@@ -11,6 +11,7 @@ from spillway.protocol.limits import time_fault
 
 __all__ = [
     "BURST_BUFFER_FIELD",
+    "CPUS_FIELD",
     "GPUS_FIELD",
     "IO_RATE_FIELD",
     "JOB_FIELDS",
@@ -63,6 +64,9 @@ LICENSES_FIELD = "licenses"
 
 GPUS_FIELD = "gpus"
 """Field of the job with the GPUs that it needs on each of its nodes."""
+
+CPUS_FIELD = "cpus"
+"""Field of the job with the CPUs that it requests in all."""
 
 
 def once_staged(lives: Lives | None) -> Lives | None:

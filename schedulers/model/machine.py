@@ -114,12 +114,15 @@ class CountedPool:
         Whether it is a license, which Slurm's backfill scheduler can plan, unlike limits of groups.
     layer
         The layer on which it counts; ``None``: it counts everywhere.
+    overdrawn
+        Whether jobs that it does not limit are charged even if too little is left: the limit of a group.
     """
 
     name: str
     count: int
     license: bool = False
     layer: Layered | None = None
+    overdrawn: bool = False
 
 
 _RESOURCE_ID = attrgetter("resource_id")

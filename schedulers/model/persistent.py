@@ -175,11 +175,6 @@ class Pool:
             destroys = tuple(name for name in requests.destroys if name in requests.uses)
             self.requests[again.id] = requests._replace(number=again.number, creates=(), destroys=destroys)
 
-    def renumber(self, job: Job) -> None:
-        """Give a job's requests the number with which it enters the queue after others have held it."""
-        if job.id in self.requests:
-            self.requests[job.id] = self.requests[job.id]._replace(number=job.number)
-
     def unused(self) -> list[tuple[str, Job]]:
         """Buffers to destroy that no earlier job names any more, with the jobs that destroy them."""
         return [

@@ -16,9 +16,18 @@ from typing import Annotated, Literal
 import msgspec
 
 from spillway.base.errors import OptionError, shown
-from spillway.schedulers.model.job import GPUS_FIELD, LICENSES_FIELD, PARTITION_FIELD, RESERVATION_FIELD, JobField
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.job import (
+    CPUS_FIELD,
+    GPUS_FIELD,
+    LICENSES_FIELD,
+    PARTITION_FIELD,
+    RESERVATION_FIELD,
+    JobField,
+)
 from spillway.schedulers.model.site_parts import (
     Buffers,
+    Cpus,
     Factor,
     Gpus,
     Length,
@@ -50,6 +59,10 @@ SITE_FIELDS = (
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField(GPUS_FIELD, "job", "whole number", "GPUs that it needs on each of its nodes"),
+    JobField(
+        CPUS_FIELD, "job", "whole number; absent: one for each of its nodes",
+        "CPUs that it requests in all, for its priority: it gets whole nodes",
+    ),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
     JobField(
         "nice", "job", "whole number from -2147483645 to 2147483645",
@@ -258,7 +271,7 @@ class Site(Values, frozen=True):
         Name of the cluster.
     nodes
         Compute nodes that partitions refer to by place; 0: as many as the machine has.
-    partitions, associations, qos, licenses, resources, gpus, reservations, weights, scheduler, buffers
+    partitions, associations, qos, licenses, resources, gpus, cpus, reservations, weights, scheduler, buffers
         As above; empty: not present at the site.
     """
 
@@ -270,10 +283,21 @@ class Site(Values, frozen=True):
     licenses: tuple[License, ...] = ()
     resources: tuple[Resource, ...] = ()
     gpus: tuple[Gpus, ...] = ()
+    cpus: tuple[Cpus, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     weights: Weights = Weights()
     scheduler: Scheduler = Scheduler()
     buffers: Buffers = Buffers()
+
+
+def cpus_of_nodes(site: Site, nodes: int) -> list[int]:
+    """CPUs of each of a machine's ``nodes`` nodes; one where the site states none."""
+    found = [0] * nodes
+    for one in site.cpus:
+        for place in parse_intervals(one.nodes) if one.nodes else range(nodes):
+            if place < nodes:
+                found[place] = max(found[place], one.count)
+    return [count or 1 for count in found]
 
 
 def site_text(site: Site) -> str:
@@ -314,8 +338,9 @@ def faults(site: Site) -> Iterator[str]:
     for qos in site.qos:
         yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
     yield from _circle(site.qos)
-    for gpus in site.gpus:
-        yield from outside("gpu: nodes", gpus.nodes, site.nodes)
+    for table, several in (("gpu", site.gpus), ("cpu", site.cpus)):
+        for one in several:
+            yield from outside(f"{table}: nodes", one.nodes, site.nodes)
     for reservation in site.reservations:
         yield from _reservation(reservation, site)
     yield from _accounts(site.associations)

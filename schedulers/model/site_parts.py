@@ -132,6 +132,21 @@ class Gpus(Values, frozen=True):
     nodes: str = ""
 
 
+class Cpus(Values, frozen=True):
+    """CPUs of each of some nodes; of a node that is listed twice the larger number counts.
+
+    Attributes
+    ----------
+    nodes
+        Ranges of nodes by place; "": all nodes.
+    count
+        CPUs of each node; nodes without a number have one.
+    """
+
+    count: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    nodes: str = ""
+
+
 class Reservation(Values, frozen=True):
     """Nodes, licenses and buffers that are kept over an interval.
 
@@ -198,6 +213,8 @@ class Scheduler(Values, frozen=True):
         ``PreemptMode``.
     exempt_s
         ``PreemptExemptTime`` (s).
+    requeue_hold_s
+        Time for which a requeued job cannot start: one second more than ``cred_expire`` of ``AuthInfo`` (s).
     enforce
         ``AccountingStorageEnforce``: properties of associations that are enforced (``limits``, ``qos`` ...; ``none``).
         Empty: unknown, limits are enforced.
@@ -229,6 +246,7 @@ class Scheduler(Values, frozen=True):
     preempt: str = ""
     preempts: Preempts = ""
     exempt_s: Seconds = 0.0
+    requeue_hold_s: Seconds = 0.0
     enforce: tuple[Name, ...] = ()
     others: tuple[Name, ...] = ()
 

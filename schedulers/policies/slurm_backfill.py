@@ -422,16 +422,19 @@ class SlurmBackfill:
         )
 
     def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
-        """Expected start (s): with enough nodes, and with the licenses from then on where these are planned."""
+        """Expected start (s): with enough nodes, and with the licenses from then on where these are planned.
+
+        A job that waits for licenses gets any nodes that are left by then, not those that are idle now first.
+        """
         if one.is_layered(pair.job):
             return planning.expect(pair, one.layered_from(pair, licensed=self.bf_licenses))
-        not_before_s, row = whole_s(one.view.now_s), one.row_of(pair)
+        not_before_s, gone_s, row = whole_s(one.view.now_s), -math.inf, one.row_of(pair)
         while True:
-            start_s = planning.start_s(pair, not_before_s, row)
+            start_s = planning.start_s(pair, not_before_s, row, gone_s)
             licensed_s = one.licensed_from(pair.job, start_s) if self.bf_licenses and start_s < math.inf else start_s
             if licensed_s <= start_s:
                 return start_s
-            not_before_s = licensed_s
+            not_before_s = gone_s = licensed_s
 
 
 class _Ahead:
@@ -568,7 +571,7 @@ class OnePass:
         if not job.pools:
             return False
         return any(
-            amount > left and pool.license is licenses and pool.layer is None
+            0 < amount > left and pool.license is licenses and pool.layer is None
             for pool, left, amount in zip(self._pools, self.view.timeline.free_pools_now(), job.pools, strict=False)
         )
 
@@ -704,9 +707,7 @@ class OnePass:
 
     def _held(self, job: Job) -> tuple[int, ...]:
         """Amounts of pools that a job without layers holds: 0 of pools that only restrict its nodes."""
-        if not self._restricting:
-            return job.pools
-        return tuple(0 if place in self._restricting else amount for place, amount in enumerate(job.pools))
+        return tuple(0 if place in self._restricting else abs(amount) for place, amount in enumerate(job.pools))
 
     def _only(self, nodes: Words, duration_s: float) -> View:
         """A view of this pass, for queries, in which all other nodes are taken for a duration from now on."""

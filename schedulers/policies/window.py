@@ -235,8 +235,8 @@ def problem_of(
     loads, limits = [], []
     for place, left in enumerate(view.timeline.free_pools_now()):
         if view.machine.pools[place].layer is None:
-            loads.append([job.pools[place] if place < len(job.pools) else 0 for job in window])
-            limits.append(left)
+            loads.append([max(job.pools[place], 0) if place < len(job.pools) else 0 for job in window])
+            limits.append(max(left, 0))
     for place, partition in enumerate(view.machine.partitions):
         inside = [job.nodes if job.partitions == (place,) else 0 for job in window]
         if any(inside):

@@ -335,14 +335,19 @@ class Planning:
             yield pairs[at], None if space.plan.asks else self._now_s
             at += 1
 
-    def start_s(self, pair: Pair, not_before_s: float, row: int | None = None) -> float:
+    def start_s(self, pair: Pair, not_before_s: float, row: int | None = None, gone_s: float = -math.inf) -> float:
         """Expected start of a yielded pair, from a time on (s); infinite for never.
 
-        ``row``: its set of nodes, if not that of its partition.
+        Parameters
+        ----------
+        row
+            Its set of nodes, if not that of its partition.
+        gone_s
+            Nodes of jobs that are expected to end up to this time count like idle ones.
         """
         pairs, at = self._pairs, pair.number
         pairs.table[at, 2] = pair.row if row is None else row
-        found = self._space.plan.plan(self._pass, at, not_before_s)
+        found = self._space.plan.plan(self._pass, at, not_before_s, gone_s)
         pairs.table[at, 2] = pair.row  # row of its partition, by which pairs are counted
         return self.expect(pair, found)
 

@@ -1,5 +1,8 @@
 """Queue orders: a key function each, except a site's priorities. Smaller keys come first, equal ones as submitted.
 
+Submission counts, also for jobs that others held, and for jobs that wait again. In every order jobs of a partition with
+a higher tier come before all others (:func:`in_tiers`).
+
 References
 ----------
 WFP3 and UNICEF: Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*,
@@ -191,8 +194,25 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
     return [key(job, now_s) for job in jobs]
 
 
+def in_tiers(view: View, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Jobs of higher tiers first, each tier in the given order; a job of several partitions has the highest."""
+    tiers = [one.tier for one in view.machine.partitions]
+    if not tiers or min(tiers) == max(tiers):
+        return jobs
+    return sorted(jobs, key=lambda job: -max((tiers[place] for place in job.partitions), default=0))
+
+
 def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
-    """Jobs in a queue order (a name of :data:`ORDER_NAMES`); the input must be in order of submission for ``fcfs``."""
+    """Jobs in a queue order (a name of :data:`ORDER_NAMES`), those of higher tiers first.
+
+    The input must be in order of submission for ``fcfs``.
+    """
+    found = in_one_tier(view, jobs, order)
+    return found if order == MULTIFACTOR else in_tiers(view, found)
+
+
+def in_one_tier(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
+    """Like :func:`ordered`, but except in the order ``multifactor`` without regard to tiers."""
     if order == "fcfs":
         return jobs if isinstance(jobs, WaitingJobs | tuple) else list(jobs)
     if order == MULTIFACTOR:

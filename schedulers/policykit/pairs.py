@@ -13,7 +13,7 @@ from spillway.core import PAIR_BUFFER, PAIR_CALLER, WaitingJobs
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, in_one_tier
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 
@@ -199,5 +199,5 @@ class _Kept:
             self._take(priorities_of(view).order(keys, new, anew=anew))
             return
         ranks = np.empty(len(self.jobs), np.int64)
-        ranks[[self._places[job] for job in ordered(view, view.queue, self._order)]] = np.arange(len(self._places))
+        ranks[[self._places[job] for job in in_one_tier(view, view.queue, self._order)]] = np.arange(len(self._places))
         self._take(np.lexsort((ranks[self.table[:, 0]], keys[:, 0])))

@@ -43,8 +43,9 @@ _MANY = 1000
 _MOST = 2**32 - 1
 """Largest priority."""
 
-_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(8)
-"""Columns of rows of jobs."""
+_FIXED, _LATER, _FIRST_S, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(10)
+"""Columns of rows of jobs: the constant terms at first and after the next calculation, the time of the last one before
+the row, and so on."""
 
 _ORDER = (_TIER, -1.0), (PRIORITY, -1.0), (_SUBMIT_S, 1.0), (_NUMBER, 1.0)
 """Columns by which jobs are ordered, with -1 where the largest comes first."""
@@ -129,7 +130,7 @@ class Priorities:
         for pair in several:
             job = jobs[at[pair]]
             fixed, _ = self._terms.of(job, int(partitions[pair]))
-            rows[pair, [_FIXED, _TIER]] = self._sum(job, fixed), fixed.tier
+            rows[pair, [_FIXED, _LATER, _TIER]] = *self._sums(job, fixed), fixed.tier
         if several:
             self._calculate(rows)
         return rows
@@ -147,9 +148,12 @@ class Priorities:
         come = known + self._order(rows[known:])
         return np.insert(np.arange(known), [_place(rows[:known], rows[one]) for one in come.tolist()], come)
 
-    def _sum(self, job: Job, fixed: Fixed) -> float:
-        terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
-        return terms - fixed.nice
+    def _sums(self, job: Job, fixed: Fixed) -> tuple[float, float]:
+        """Constant terms of a job, at first and after the next calculation."""
+        before, sums = fixed.site + self._association(job), list[float]()
+        for size in (fixed.size, fixed.allocated_size):
+            sums.append(before + size + fixed.partition + fixed.qos + fixed.tres - fixed.nice)
+        return sums[0], sums[1]
 
     def of(self, jobs: Sequence[Job]) -> Floats:
         """Priority of each of these jobs."""
@@ -165,9 +169,10 @@ class Priorities:
             age, fairshare = self._changing(row)
             fixed, assumed = self._terms.of(one)
             assumed = [*assumed, *self._sharers.assumed(one)]
+            size = fixed.allocated_size if self._is_later(row)[0] else fixed.size
             yield job.id, Priority(
                 int(row[0, PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
-                fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
+                size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
 
     def _order(self, rows: Floats) -> Indices:
@@ -200,7 +205,8 @@ class Priorities:
             # The age of a job held by dependencies counts from the first pass after its release.
             waits_s = self._now_s if job.held_s else job.submit_time_s
             since_s = math.floor(submit_s if self._accrue_always else waits_s)
-            self._rows[place] = self._sum(job, fixed), since_s, submit_s, job.number, fixed.tier, sharer, 0.0
+            sums = self._sums(job, fixed)
+            self._rows[place] = *sums, self._time_s, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
         if len(places) > first:
             self._calculate(self._rows[first : len(places)])
 
@@ -210,7 +216,13 @@ class Priorities:
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
         # Added in Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
-        rows[:, PRIORITY] = _bounded(np.floor(age + fairshare + rows[:, _FIXED]), 1.0, _MOST)
+        fixed = np.where(self._is_later(rows), rows[:, _LATER], rows[:, _FIXED])
+        rows[:, PRIORITY] = _bounded(np.floor(age + fairshare + fixed), 1.0, _MOST)
+
+    def _is_later(self, rows: Floats) -> npt.NDArray[np.bool_]:
+        """Whether there was a calculation since a job came; by then a backfill pass has counted CPUs of whole nodes."""
+        found: npt.NDArray[np.bool_] = rows[:, _FIRST_S] < self._time_s
+        return found
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """Terms that change with time: age and fair share."""

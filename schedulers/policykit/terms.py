@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import CPUS_FIELD, Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.model.site import Partition, Site
+from spillway.schedulers.model.site import Partition, Site, cpus_of_nodes
 
 _MOST_NICE = 2_147_483_645
 PLAYED_FLAGS = frozenset(
@@ -27,15 +27,29 @@ _EVERYWHERE = Partition("", tier=0, factor=0)
 
 
 class Fixed(NamedTuple):
-    """Weighted terms of a job, and the tier of its partition."""
+    """Weighted terms of a job, and the tier of its partition.
+
+    Attributes
+    ----------
+    size, allocated_size
+        By the CPUs that it requests, and by those that it gets with its whole nodes.
+    """
 
     site: float
     size: float
+    allocated_size: float
     partition: float
     qos: float
     nice: float
     tres: float
     tier: int
+
+
+class _Amounts(NamedTuple):
+    """Nodes of a partition, and their CPUs."""
+
+    nodes: int
+    cpus: int
 
 
 class Terms:
@@ -53,9 +67,11 @@ class Terms:
 
     def __init__(self, site: Site, machine: Machine, qos_of: Callable[[Job], str]) -> None:
         self._weights = site.weights
-        self._nodes = machine.width
+        cpus = cpus_of_nodes(site, machine.width)
+        self._whole = _Amounts(machine.width, sum(cpus))
         self._partitions = site.partitions
-        self._widths = [len(one.nodes) for one in machine.partitions]
+        self._amounts = [_Amounts(len(one.nodes), sum(cpus[node] for node in one.nodes)) for one in machine.partitions]
+        self._several_cpus = bool(site.cpus)
         self._partition_part = relative(site, "PART", (one.factor for one in site.partitions))
         self._qos = {one.name: one.priority for one in site.qos}
         self._qos_part = relative(site, "QOS", self._qos.values())
@@ -71,25 +87,26 @@ class Terms:
     def of(self, job: Job, place: int | None = None) -> tuple[Fixed, list[str]]:
         """Terms of a job in the partition at ``place`` or in the best of its own, and assumptions as texts."""
         weights, assumed = self._weights, [*self._assumed]
-        partition, nodes = self._best_of(job.partitions if place is None else (place,))
+        partition, amounts = self._best_of(job.partitions if place is None else (place,))
         nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
         fixed = Fixed(
             site=float(_whole(job, "site_factor")),
-            size=weights.size * self._size(job),
+            size=weights.size * self._size(job, self._cpus(job)),
+            allocated_size=weights.size * self._size(job, job.nodes * _part(amounts.cpus, amounts.nodes)),
             partition=weights.partition * self._partition_part(partition.factor),
             qos=weights.qos * self._qos_factor(job, assumed),
             nice=float(nice),
-            tres=sum((weight * min(share(job, nodes), 1.0) for weight, share in self._tres), 0.0),
+            tres=sum((weight * min(share(job, amounts), 1.0) for weight, share in self._tres), 0.0),
             tier=partition.tier,
         )
         return fixed, assumed
 
-    def _best_of(self, partitions: tuple[int, ...]) -> tuple[Partition, int]:
-        """The best of some partitions, and its number of nodes."""
+    def _best_of(self, partitions: tuple[int, ...]) -> tuple[Partition, _Amounts]:
+        """The best of some partitions, and its nodes and CPUs."""
         if not partitions:
-            return _EVERYWHERE, self._nodes
+            return _EVERYWHERE, self._whole
         best = max(partitions, key=lambda one: (self._partitions[one].tier, self._partitions[one].factor))
-        return self._partitions[best], self._widths[best]
+        return self._partitions[best], self._amounts[best]
 
     def _qos_factor(self, job: Job, assumed: list[str]) -> float:
         name = self._qos_of(job)
@@ -97,18 +114,25 @@ class Terms:
             assumed.append(f"the site has no QOS {name!r}: the factor is 0")
         return self._qos_part(self._qos.get(name, 0))
 
-    def _size(self, job: Job) -> float:
-        """Factor of size, by nodes: as jobs get whole nodes, CPUs give the same share."""
-        share = _part(job.nodes, self._nodes)
-        if self._weights.small_relative_to_time:
-            share = share / max(math.ceil(job.walltime_s / 60.0), 1) if job.walltime_s < math.inf else 0.0
-        return 1.0 - share if self._weights.favor_small else share
+    def _cpus(self, job: Job) -> int:
+        """CPUs that a job requests: one for each of its nodes if it states no number, or the site has none."""
+        return max(_whole(job, CPUS_FIELD), job.nodes) if self._several_cpus else job.nodes
 
-    def _share_of(self, resource: str) -> Callable[[Job, int], float] | None:
-        """Function for a job's share of a resource, given the number of nodes; ``None`` for a resource not played."""
+    def _size(self, job: Job, cpus: float) -> float:
+        """Factor of size: mean of the shares of nodes and of CPUs; relative to the walltime the larger one counts."""
+        shares = _part(job.nodes, self._whole.nodes), _part(cpus, self._whole.cpus)
+        share = min(sum(shares) / 2.0, 1.0)
+        if self._weights.small_relative_to_time:
+            share = max(shares) / max(math.ceil(job.walltime_s / 60.0), 1) if job.walltime_s < math.inf else 0.0
+        return max(1.0 - share, 0.0) if self._weights.favor_small else share
+
+    def _share_of(self, resource: str) -> Callable[[Job, _Amounts], float] | None:
+        """Function for a job's share of a resource in a partition; ``None`` for a resource not played."""
         kind, _, name = resource.partition("/")
-        if kind in ("node", "cpu"):
-            return lambda job, nodes: _part(job.nodes, nodes)
+        if kind == "node":
+            return lambda job, amounts: _part(job.nodes, amounts.nodes)
+        if kind == "cpu":
+            return lambda job, amounts: _part(self._cpus(job), amounts.cpus)
         if kind == "bb":
             return lambda job, _: _part(job.bb_bytes * job.requests, self._buffer_bytes)
         if kind == "license" and name in self._licenses:

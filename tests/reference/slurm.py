@@ -21,7 +21,7 @@ from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, OnePass, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
-from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
+from spillway.schedulers.policykit.ordering import MULTIFACTOR, in_one_tier
 from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
@@ -155,10 +155,10 @@ class NodeSpace:
         first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
-    def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
+    def will_run(self, nodes: int, count: int, linear_s: float = 0.0, gone_s: float = -math.inf) -> Plan | None:
         """The time at which ``count`` of some nodes are idle if running jobs end when expected, and those nodes.
 
-        Nodes of jobs that have ended count as idle now.
+        Nodes of jobs that have ended count as idle now, and those of jobs that end up to ``gone_s``.
 
         ``linear_s``: jobs with expected ends within a window from the first of them on leave together; each window is
         longer than the previous one by this time, and the first is 30 s.
@@ -166,9 +166,11 @@ class NodeSpace:
         if nodes.bit_count() < count:
             return None  # the usual case where many jobs have reservations
         found = (self.idle | self.ended) & nodes
+        for end_s, _, left in self._leaving:
+            found |= left & nodes if end_s <= gone_s else 0
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
-        leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes]
+        leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes and end_s > gone_s]
         window_s = 30.0 if linear_s else 0.0
         while leaving:
             together = [one for one in leaving if one[0] <= leaving[0][0] + window_s] if linear_s else leaving[:1]
@@ -356,17 +358,17 @@ class PlainSlurm(SlurmBackfill):
 
     def _plan(self, one: Any, pair: _Pair) -> Plan | None:
         """Expected start with enough nodes, and with licenses from then on where these are planned."""
-        not_before_s = whole_s(one.view.now_s)
+        not_before_s, gone_s = whole_s(one.view.now_s), -math.inf
         while True:
-            plan = self._with_nodes(one, pair, not_before_s)
+            plan = self._with_nodes(one, pair, not_before_s, gone_s)
             if plan is None or not self.bf_licenses:
                 return plan
             licensed_s = one.licensed_from(pair.job, plan.start_s)
             if licensed_s <= plan.start_s:
                 return plan
-            not_before_s = licensed_s
+            not_before_s = gone_s = licensed_s
 
-    def _with_nodes(self, one: Any, pair: _Pair, not_before_s: float) -> Plan | None:
+    def _with_nodes(self, one: Any, pair: _Pair, not_before_s: float, gone_s: float) -> Plan | None:
         """Expected start: the time at which running jobs and reservations leave enough nodes of the partition."""
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
@@ -378,7 +380,7 @@ class PlainSlurm(SlurmBackfill):
         )
         while not_before_s < math.inf:
             nodes, later_s = space.search(pair.serving, not_before_s, duration_s, self._until_s(one))
-            plan: Plan | None = space.will_run(nodes, job.nodes, self.bf_window_linear)
+            plan: Plan | None = space.will_run(nodes, job.nodes, self.bf_window_linear, gone_s)
             if plan is None:
                 not_before_s = later_s
                 continue
@@ -444,7 +446,7 @@ class _Pass(OnePass):
     """State of a pass and its actions on a job: plain sets, choices and starts; the rest is inherited."""
 
     def __init__(self, view: View, apart: bool, order: str, space: NodeSpace) -> None:
-        queue = ordered(view, view.queue, order)
+        queue = in_one_tier(view, view.queue, order)
         self.view, self.apart = view, apart
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.space = space
@@ -483,7 +485,7 @@ class _Pass(OnePass):
             return False
         free = self.view.timeline.free_pools_now()
         return any(
-            amount > left and pool.license is licenses and pool.layer is None
+            0 < amount > left and pool.license is licenses and pool.layer is None
             for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
         )
 

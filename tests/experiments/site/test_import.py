@@ -147,8 +147,8 @@ def test_configuration(small: Site):
     )  # fmt: skip
     assert small.scheduler == Scheduler(
         bf_interval_s=60.0, bf_window_s=2 * DAY_S, bf_max_job_user=20, bf_yield_interval_s=1.0, bf_continue=True,
-        bf_licenses=True, preempt="qos", preempts="requeue", exempt_s=300.0, enforce=("limits", "qos"),
-        others=("defer",),
+        bf_licenses=True, preempt="qos", preempts="requeue", exempt_s=300.0, requeue_hold_s=121.0,
+        enforce=("limits", "qos"), others=("defer",),
     )  # fmt: skip
     assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, ("EnablePersistent", "TeardownFailure"))
 

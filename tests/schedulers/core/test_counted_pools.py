@@ -135,13 +135,13 @@ def held(counted: Counted, nodes: int = 1, name: str = "w!1", **extras: str) -> 
     ("user", "qos", "amounts"),
     [
         ("ann", "", {"nodes of account all": 3, "jobs of account lab": 1}),
-        ("ann", "debug", {"nodes of account all": 3, "jobs of QOS debug": 1}),
+        ("ann", "debug", {"nodes of account all": 3, "jobs of account lab": -1, "jobs of QOS debug": 1}),
         ("eve", "", {}),
         ("eve", "debug", {"jobs of QOS debug": 1}),
     ],
 )
 def test_limits_are_pools(user: str, qos: str, amounts: dict[str, int]) -> None:
-    """A job counts against its account and those above it; where its QOS limits the same, only against that.
+    """A job counts against its account and those above it; where its QOS limits the same, it is only charged there.
 
     An unknown user's job counts only against the QOS.
     """
@@ -181,7 +181,7 @@ the partition night one job of a user."""
             (0,),
             {"jobs of a user": 1, "nodes of a user of QOS long": 2, "jobs of an account of QOS long": 1},
         ),
-        ({"user": "ann"}, (1,), {"jobs of a user of QOS night": 1}),
+        ({"user": "ann"}, (1,), {"jobs of a user of account all": -1, "jobs of a user of QOS night": 1}),
         ({"user": "ann"}, (0, 1), {"jobs of a user of account all": 1, "jobs of a user of QOS night": 1}),
         ({}, (0,), {}),
     ],

@@ -116,6 +116,28 @@ def test_arrays_and_names(tmp_path: Path) -> None:
     assert starts == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "slurm-backfill:sched_interval=1,batch_sched_delay=0"])
+def test_a_released_job_keeps_its_place(policy: str, tmp_path: Path) -> None:
+    """Job 2 waited for job 1, which holds all nodes until 50 s, and came before job 3: it goes first (3 at 50 s, 2 at
+    100 s before). Of job 4's tasks the second one goes before job 5, which came after it.
+    """
+    run = _run(
+        tmp_path,
+        [
+            {"res": 4},
+            {"res": 4, "subtime": 1, "depends": "afterok:1"},
+            {"res": 4, "subtime": 2},
+            {"id": "4_1", "res": 4, "subtime": 3, "array": 4, "array_limit": 1},
+            {"id": "4_2", "res": 4, "subtime": 3, "array": 4, "array_limit": 1},
+            {"id": "5", "res": 4, "subtime": 4},
+        ],
+        "--policy",
+        policy,
+    )
+    rows = sorted(_table(run / "jobs.csv"), key=lambda row: float(row["starting_time"]))
+    assert [row["job_id"] for row in rows] == ["1", "2", "3", "4_1", "4_2", "5"]
+
+
 def test_waits_count_from_when_a_job_might_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two jobs of the whole machine after each other, the second depends on the first: neither waits for resources."""
     run = _run(tmp_path, [{"res": 4}, {"res": 4, "depends": "afterany:1"}], "--policy", "conservative")
@@ -224,6 +246,14 @@ def test_tasks_of_one_array_with_different_limits() -> None:
     for name, following in (("1", []), ("2", ["3", "4"]), ("3", []), ("4", [])):
         dependents.ended(f"w!{name}", 1.0, failed=False)
         assert [one.job.name for one in dependents.settled(1.0)] == following
+
+
+def test_a_requeued_job_is_held_until_a_time() -> None:
+    """It depends on no job, and may wait from the end of the delay on."""
+    dependents, _ = _held({"1": {}})
+    dependents.hold(Job("w!1#2", 0, 10.0, 9.0, 1), 131.0)
+    assert (dependents.due_s, list(dependents.settled(130.0))) == (131.0, [])
+    assert [one.job.name for one in dependents.settled(131.0)] == ["1#2"]
 
 
 def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError
@@ -135,6 +136,14 @@ def test_requeue() -> None:
     assert states(story) == {"1": "killed", "2": "successfully", "1#2": "successfully"}
     assert story.ends["1#2"][0] == 130
     assert story.told == [Told("1", "2", "requeued as 1#2", 10, 10, 80)]
+
+
+def test_a_requeued_job_waits_at_a_site_that_says_so() -> None:
+    """Job 1 is requeued at 10 s, and cannot start before 131 s; job 3 starts when job 2 has ended, at 30 s."""
+    site = tiers("requeue")
+    held = msgspec.structs.replace(site, scheduler=msgspec.structs.replace(site.scheduler, requeue_hold_s=121.0))
+    story = play(held, [job(0, 8, 100), job(10, 4, 20, "high"), job(12, 8, 40)])
+    assert story.starts == {"1": 0, "2": 10, "3": 30, "1#2": 131}
 
 
 def test_requeue_from_a_checkpoint() -> None:
