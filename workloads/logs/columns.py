@@ -18,7 +18,6 @@ from spillway.workloads.logs.slurm_units import UNKNOWN, UNLIMITED, UnitError
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints
 
 NO_LIMIT = "jobs have no time limit (UNLIMITED)"
-NOT_A_JOB = "no line of a job"
 NEVER_SUBMITTED = "submission not known"
 _HOUR = 3600
 
@@ -111,7 +110,6 @@ class Faults:
 
     lines: Sequence[int]
     lenient: bool
-    place: str = "line"
     no_job: dict[int, str] = field(default_factory=dict)
     unreadable: dict[int, tuple[str, str]] = field(default_factory=dict)
     repaired: dict[str, set[int]] = field(default_factory=dict)

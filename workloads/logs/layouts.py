@@ -28,8 +28,6 @@ class Rows:
         Number of each row's line.
     cells
         Cells of all rows by the name of their column, in lower case.
-    lines_read
-        Number of lines that they are made of.
     texts
         The rows as written, by which equal ones are told.
     """
