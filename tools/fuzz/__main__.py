@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-KINDS = ("conversations", "worlds", "strangers")
+KINDS = ("conversations", "worlds", "declared", "strangers")
 
 
 def main(arguments: list[str]) -> int:

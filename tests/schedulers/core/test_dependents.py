@@ -216,6 +216,84 @@ def test_a_job_has_one_end() -> None:
     assert [one.job.name for one in dependents.settled(70.0)] == ["2", "3"]
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"depends": "singleton", "job_name": "x"},
+        {"array": "1", "array_limit": 1},
+        {"depends": "afterany:0"},
+        {"depends": "afterany:{before}"},
+        {"depends": "many"},
+    ],
+    ids=["singleton", "array", "one", "chain", "many"],
+)
+def test_the_work_grows_with_the_number_of_jobs(fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with its square: an end was a reason to look at every job of the name, and at every condition of a job."""
+
+    def looks(jobs: int) -> int:
+        looked, read = [0], Condition.met_s
+
+        def counted(self: Condition, fate: Fate) -> float:
+            looked[0] += 1
+            return read(self, fate)
+
+        monkeypatch.setattr(Condition, "met_s", counted)
+        fates = _Fates()
+        held, free = Dependents(fates), []
+        look = held._look
+        monkeypatch.setattr(held, "_look", lambda *given: (looked.__setitem__(0, looked[0] + 1), look(*given))[1])
+        for number in range(jobs):
+            extras = {key: str(value).format(before=number - 1) if number else value for key, value in fields.items()}
+            extras |= {"array_limit": 1} if "array" in extras else {}
+            if extras.get("depends") == "many" or (not number and "name" not in str(fields) and "array" not in extras):
+                extras = {}
+            if fields.get("depends") == "many" and number == jobs - 1:
+                extras = {"depends": "afterany:" + ":".join(map(str, range(jobs - 1)))}
+            job = Job(f"w!{number}", number, 0.0, 1.0, 1, 0, extras=extras)
+            settled = held.submitted(job, lambda _: True, 0.0)
+            free += [] if settled is None else [settled.job]
+        for job in free:  # grows meanwhile
+            held.started(job.id, 1.0)
+            held.ended(job.id, 2.0, failed=False)
+            free += [settled.job for settled in held.settled(2.0)]
+        assert len(free) == jobs
+        monkeypatch.undo()
+        return looked[0]
+
+    assert looks(400) <= 2.2 * looks(200)
+
+
+class _Fates(dict[str, tuple[float, float]]):
+    """Starts and ends of jobs."""
+
+    def times(self, job_id: str) -> tuple[float, float]:
+        return self.get(job_id, (math.nan, math.nan))
+
+    def note_start(self, job_id: str, now_s: float) -> None:
+        self[job_id] = now_s, math.nan
+
+    def note_end(self, job_id: str, now_s: float, failed: bool) -> None:
+        self[job_id] = self.times(job_id)[0], -now_s if failed else now_s
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"depends": "afterthat:1"}, "'depends' must be conditions of the kinds after,"),
+        ({"depends": 7}, "'depends' must be a text such as 'afterok:12'"),
+        ({"array": "1", "array_limit": 0}, "'array_limit' must be"),
+        ({"bb_use": "a"}, "'bb_use' must be a list"),
+    ],
+)
+def test_a_malformed_field_is_its_jobs_rejection(fields: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """Failed before: it ended the conversation, and with it the run of all other jobs."""
+    run = _run(tmp_path, [{}, fields, {}], "--policy", "fcfs")
+    assert [row["final_state"] for row in sorted(_table(run / "jobs.csv"), key=lambda row: row["job_id"])] == [
+        "COMPLETED_SUCCESSFULLY", "REJECTED", "COMPLETED_SUCCESSFULLY",
+    ]  # fmt: skip
+    assert words in (run / "rejections.csv").read_text()
+
+
 def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 tasks one may go at a time: each end looks at one task that waits, not at all of them."""
     looked = 0

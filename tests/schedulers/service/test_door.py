@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import zmq
 
-from spillway.base.errors import InputError
+from spillway.base.errors import InputError, Stopped
+from spillway.schedulers.service import door
 from spillway.schedulers.service.door import MOST_CONNECTIONS, Door
 
 
@@ -104,6 +105,26 @@ def test_the_umask_is_left_as_it_was(tmp_path: Path) -> None:
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize("step", ["_bind", "_file_of"])
+def test_a_signal_while_it_is_made_leaves_no_socket(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context that is collected waits for its open sockets: a program might not end."""
+    made: list[zmq.Context[zmq.Socket[bytes]]] = []
+    context = zmq.Context
+
+    def noted() -> zmq.Context[zmq.Socket[bytes]]:
+        made.append(context())
+        return made[-1]
+
+    def stopped(*_: object) -> None:
+        raise Stopped(15)
+
+    monkeypatch.setattr(door.zmq, "Context", noted)
+    monkeypatch.setattr(door, step, stopped)
+    with pytest.raises(Stopped):
+        Door("tcp://127.0.0.1:*")
+    assert [one.closed for one in made] == [True]
 
 
 @pytest.mark.parametrize("kind", ["tcp", "ipc"])
