@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn
 
@@ -329,6 +330,7 @@ class Session(native.SessionCore):
         if self.dependents.any:
             self.rare = True
         if settled is None:
+            self.pool.place(job.id, sys.maxsize)
             return None
         return job, settled.reason or None
 
@@ -488,6 +490,7 @@ class Session(native.SessionCore):
             return
         held_s = self.now_s - job.submit_time_s + job.held_s
         job = replaced(job, submit_time_s=self.now_s, held_s=held_s)
+        self.pool.place(job.id, job.number)
         self.enqueue(job)
         self.observer.released(job, self.now_s)
 

@@ -175,6 +175,14 @@ class Pool:
             destroys = tuple(name for name in requests.destroys if name in requests.uses)
             self.requests[again.id] = requests._replace(number=again.number, creates=(), destroys=destroys)
 
+    def place(self, job_id: str, number: int) -> None:
+        """Give a job's requests its place: behind all while others hold it, then that with which it enters the queue.
+
+        A buffer that is to be destroyed is kept for no job that is held: that one may wait for jobs that wait for this.
+        """
+        if job_id in self.requests:
+            self.requests[job_id] = self.requests[job_id]._replace(number=number)
+
     def unused(self) -> list[tuple[str, Job]]:
         """Buffers to destroy that no earlier job names any more, with the jobs that destroy them."""
         return [

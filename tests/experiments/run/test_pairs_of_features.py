@@ -78,6 +78,24 @@ def test_a_held_job_and_the_buffer_that_it_uses(tmp_path: Path) -> None:
     assert "there is no persistent buffer a, and no job that would create it" in rejections.read_text()
 
 
+def test_a_held_job_keeps_no_buffer_from_its_destruction(tmp_path: Path) -> None:
+    """Found by drawn worlds: the buffer was kept for 4, which waits for 11, which waits for the buffer's end."""
+    workload = {
+        "nb_res": 8,
+        "jobs": [
+            {"id": "c", "subtime": 0, "res": 0, "profile": "short", "bb_create": [{"name": "b", "bytes": 4000000000}]},
+            {"id": "4", "subtime": 1, "res": 1, "profile": "short", "bb_use": ["b"], "depends": "afterany:11"},
+            {"id": "9", "subtime": 2, "res": 8, "profile": "long", "bb_use": ["b"], "bb_destroy": ["b"]},
+            {"id": "11", "subtime": 3, "res": 1, "profile": "short", "bb_use": ["b"]},
+        ],
+        "profiles": delays(long=20, short=1),
+    }
+    table = play(tmp_path, workload, "--platform", "tiny", "-p", "easy")
+    ended = "COMPLETED_SUCCESSFULLY"
+    states = {name: row["final_state"] for name, row in table.items()}
+    assert states == {"c": ended, "4": "REJECTED", "9": ended, "11": "REJECTED"}
+
+
 def test_plans_know_the_pool_of_a_user_who_comes_later(tmp_path: Path) -> None:
     """A reservation, a limit of a user, and promises that were kept: their columns were compared."""
     site = """\
