@@ -15,6 +15,8 @@ from spillway.analysis.errors import AnalysisError
 from spillway.base.files import open_regular
 from spillway.base.limits import InputError, shown
 
+csv.field_size_limit(2**31 - 1)  # a job may depend on 100,000 others; the file's size is limited
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

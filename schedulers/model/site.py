@@ -360,7 +360,9 @@ def _reservation(one: Reservation, site: Site) -> Iterator[str]:
     """Faults of a reservation: unknown nodes, unknown or too many licenses, and overlapping intervals."""
     where = f"reservation {shown(one.name)}"
     yield from outside(f"{where}: nodes", one.nodes, site.nodes)
-    if one.every_s and one.length_s > one.every_s:
+    if 0 < one.every_s < 1:
+        yield f"{where}: every_s is {one.every_s:g} s: expected at least 1 s, or 0 for once"
+    elif one.every_s and one.length_s > one.every_s:
         yield f"{where}: length_s is {one.length_s:g} s, above every_s {one.every_s:g} s: it would overlap itself"
     counts = {license.name: license.count for license in site.licenses}
     layered = {resource.name for resource in site.resources}

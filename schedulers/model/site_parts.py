@@ -159,7 +159,7 @@ class Reservation(Values, frozen=True):
     length_s
         Duration (s), at least :data:`SHORTEST_S`.
     every_s
-        Time from one start to the next (s); 0: once.
+        Time from one start to the next (s), at least 1; 0: once.
     nodes
         Ranges of nodes by place; "": no nodes, or all of them where it has the flag ``ALL_NODES``.
     licenses, tres

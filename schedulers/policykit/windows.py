@@ -40,6 +40,9 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(T.*)?", re.ASCII)
 _AHEAD = 12
 """Number of next occurrences of a recurring window that passes consider."""
 
+_SAME_S = 2e-6
+"""Times nearer than this are the same: messages have six decimals, and no call comes sooner."""
+
 _CALLED, _IDLE = "maintenance.called_s", "maintenance.idle"
 """Keys of the notebook: the last requested call; the state while no job ran, and its begin."""
 
@@ -92,7 +95,11 @@ class Window:
         return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
 
     def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
-        """Begin and end of the next occurrences that have not ended (s), as many as passes consider."""
+        """Begin and end of the next occurrences that have not ended (s), as many as passes consider.
+
+        One whose rest is below the resolution of calls has ended.
+        """
+        now_s += _SAME_S
         if self.every_s == math.inf:
             if now_s < self.start_s + self.length_s:
                 yield self.start_s, self.start_s + self.length_s
@@ -166,6 +173,8 @@ def _parse(text: str, begins_s: float | None) -> Window:
         start_s, length_s = _start_s(found["start"], begins_s), TIME.read(found["length"])
         every_s = TIME.read(found["every"]) if found["every"] else math.inf
         nodes = tuple(_range(one) for one in found["nodes"].split()) if found["nodes"] else None
+        if every_s < 1:
+            raise ValueError("the time from one to the next must be at least 1 s")
         if not SHORTEST_S <= length_s < every_s:
             raise ValueError(f"its length must be at least {SHORTEST_S:g} s, and below the time from one to the next")
         if begins_s is not None and every_s == math.inf and start_s + length_s <= 0:
@@ -398,7 +407,7 @@ class Windows(Around):
     ) -> Iterator[WakeAt]:
         called_s = view.notebook.get(_CALLED, -math.inf)
         times = [one.end_s for one in coming] + [one.start_s for one in coming if one.window in inside]
-        following = min((time_s for time_s in times if time_s > view.now_s), default=math.inf)
+        following = min((time_s for time_s in times if time_s > view.now_s + _SAME_S), default=math.inf)
         if view.queue and following < math.inf and following != called_s:
             view.notebook[_CALLED] = following
             yield WakeAt(following)

@@ -315,7 +315,6 @@ def test_too_many_nodes_are_refused() -> None:
         (job("A", 2, 5.0, file_nodes=[0]), "must list 2 different nodes from 0 to 3"),
         (job("A", 2, 5.0, file_nodes=[0, 4]), "must list 2 different nodes from 0 to 3"),
         (job("A", 2, 5.0, file_nodes=[1, 1]), "must list 2 different nodes from 0 to 3"),
-        (job("A", 2, 5.0, io_blocks=-1), "'io_blocks' must be a whole number >= 0"),
     ],
 )
 def test_wrong_descriptions(entry: dict[str, Any], message: str) -> None:
@@ -327,6 +326,7 @@ def test_wrong_descriptions(entry: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
+        (job("A", 2, 5.0, io_blocks=-1), "'io_blocks' must be a whole number >= 0"),
         (job("A", 1, 0.0, profile=FLOPS, io_blocks=1), "needs a profile of type 'delay'"),
         (job("A", 1, 0.0, profile={"type": "parallel_homogeneous_pfs", "bytes_to_read": 1}), "cannot be run in slices"),
     ],

@@ -357,3 +357,18 @@ def test_a_buffer_changes_hands_within_a_reservation() -> None:
     ]
     story = play(site, jobs, bb_life="standby:bound=5", begins="1970-01-01T00:00:00")
     assert story.starts == {"1": 0, "3": 100, "2": 110}
+
+
+@pytest.mark.parametrize("policy", ["easy", "slurm-backfill", "conservative"])
+def test_a_window_of_a_millisecond(policy: str, tmp_path: Path) -> None:
+    """At its end, whose time is rounded, nothing is left of it: an empty interval was taken, a call asked for now."""
+    (tmp_path / "site.toml").write_text(
+        'nodes = 4\n[[reservation]]\nname = "r"\nstart = 1970-01-01T00:00:40\nlength_s = 0.001\nevery_s = 1.0\n'
+        'nodes = "0"\n'
+    )
+    jobs = [{"id": str(n), "subtime": n * 10.5, "res": 1 + n % 3, "walltime": 400, "profile": "d"} for n in range(8)]
+    profiles = {"d": {"type": "delay", "delay": 330}}
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    options = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:4", "-p", policy, "--engine", "fixed"]
+    options += ["--begins", "1970-01-01T00:00:00", "--no-plots", "--no-replay", "--out", str(tmp_path / "out")]
+    assert main(["run", str(tmp_path / "w.json"), *options]) == 0

@@ -111,6 +111,7 @@ def test_a_partition_within_a_window(tmp_path: Path) -> None:
         ("3d", "it has another form"),
         ("3d 0s", "its length must be at least 0.001 s"),
         ("3d 1e-7s", "its length must be at least 0.001 s"),
+        ("3d 1ms every 2ms", "the time from one to the next must be at least 1 s"),
         ("3d 2d every 1d", "below the time from one to the next"),
         ("3d 2d nodes 5-2", "'5-2' is no range of nodes"),
         ("1d 2h;", "it has another form"),
