@@ -392,7 +392,8 @@ class Windows(Around):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
                 length_s = view.estimate_s(decision.job)
-                book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
+                if decision.job.id not in view.reservations:  # else it is booked already, from now on
+                    book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
                 started = Running(decision.job, view.now_s, view.now_s + length_s, decision.allocation)
                 view.running = (*view.running, started)  # also counts in limits on the other jobs of this pass
             elif type(decision) is Evict:

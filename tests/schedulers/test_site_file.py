@@ -126,7 +126,7 @@ def test_places_without_names():
             "licenses={l=3}",
             "reservation 'r': it keeps 3 of license 'l', but the site has 2",
         ),
-        ("[[reservation]]\nname = 'r'\nlength_s = 0\nstart = 2026-01-01T00:00:00", "length_s: expected float > 0"),
+        ("[[reservation]]\nname = 'r'\nlength_s = 0\nstart = 2026-01-01T00:00:00", "length_s: expected float >= 0.001"),
         ("priority = [1]", "priority: expected a table"),
         ("[priority]\nage = 5000000000", "priority: age: expected int <= 4294967295"),
         ("name = ", "not TOML"),
@@ -160,7 +160,7 @@ def test_every_door_of_the_scheduler_takes_the_file():
 
 NAMES = st.text("abcxyz019_-", min_size=1, max_size=5)
 COUNTS = st.dictionaries(NAMES, st.integers(0, 2**62), max_size=2)
-TIMES = st.none() | st.floats(0, 1e12)
+TIMES = st.none() | st.floats(0.001, 1e12)
 
 
 @st.composite

@@ -58,6 +58,16 @@ def test_two_reservations_beside_a_window(kept: str, tmp_path: Path) -> None:
     assert table["7"]["final_state"] == "REJECTED"
 
 
+def test_a_staged_job_of_a_reservation_is_booked_once(tmp_path: Path) -> None:
+    """Found by drawn worlds: beside persistent buffers its nodes were booked before the pass, and at its start."""
+    (tmp_path / "site.toml").write_text(RESERVED.replace("length_s = 10", "length_s = 500"))
+    jobs = [*STAGED["jobs"], {"id": "8", "subtime": 52, "res": 2, "profile": "staged", "bb": 10**9, "reservation": "r"}]
+    jobs[-1]["walltime"] = 100
+    options = ["--site", str(tmp_path / "site.toml"), "--begins", "1970-01-01T00:00:00", "--platform", "tiny"]
+    table = play(tmp_path, STAGED | {"jobs": jobs}, *options, "-p", "easy", "--bb-life", "two-reservations")
+    assert (table["8"]["starting_time"], table["8"]["final_state"]) == ("59.000000", "COMPLETED_SUCCESSFULLY")
+
+
 def test_a_held_job_and_the_buffer_that_it_uses(tmp_path: Path) -> None:
     """A job's place in the queue is that of its release: the buffer was kept for it, and never usable for it."""
     workload = {
