@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn
 
@@ -330,7 +329,7 @@ class Session(native.SessionCore):
         if self.dependents.any:
             self.rare = True
         if settled is None:
-            self.pool.place(job.id, sys.maxsize)
+            self.pool.hold(job.id)
             return None
         return job, settled.reason or None
 
@@ -490,7 +489,7 @@ class Session(native.SessionCore):
             return
         held_s = self.now_s - job.submit_time_s + job.held_s
         job = replaced(job, submit_time_s=self.now_s, held_s=held_s)
-        self.pool.place(job.id, job.number)
+        self.pool.place(job)
         self.enqueue(job)
         self.observer.released(job, self.now_s)
 

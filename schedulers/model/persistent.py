@@ -37,6 +37,7 @@ PERSISTENT_FIELDS = (
 )  # fmt: skip
 """Fields that every model supports. A job without nodes (``res`` 0) may have only these."""
 
+_BEHIND_ALL = 2**62
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}\Z")
 _MOST = 1000
 
@@ -175,13 +176,18 @@ class Pool:
             destroys = tuple(name for name in requests.destroys if name in requests.uses)
             self.requests[again.id] = requests._replace(number=again.number, creates=(), destroys=destroys)
 
-    def place(self, job_id: str, number: int) -> None:
-        """Give a job's requests its place: behind all while others hold it, then that with which it enters the queue.
+    def hold(self, job_id: str) -> None:
+        """Let a job's requests come behind all others while other jobs hold it.
 
-        A buffer that is to be destroyed is kept for no job that is held: that one may wait for jobs that wait for this.
+        A buffer that is to be destroyed is kept for no such job, which may wait for jobs that wait for its end.
         """
         if job_id in self.requests:
-            self.requests[job_id] = self.requests[job_id]._replace(number=number)
+            self.requests[job_id] = self.requests[job_id]._replace(number=_BEHIND_ALL)
+
+    def place(self, job: Job) -> None:
+        """Give a job's requests the number with which it enters the queue."""
+        if job.id in self.requests:
+            self.requests[job.id] = self.requests[job.id]._replace(number=job.number)
 
     def unused(self) -> list[tuple[str, Job]]:
         """Buffers to destroy that no earlier job names any more, with the jobs that destroy them."""
