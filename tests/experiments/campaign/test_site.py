@@ -82,6 +82,21 @@ def test_another_machine_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*RUN, "--site", str(SMALL), "--nodes", "16", "--out", str(tmp_path / "same")]) == 0
 
 
+def test_a_partition_of_late_nodes(tmp_path: Path):
+    """Was refused as outside of the partition: a set is not iterated in order, and the guard searched it."""
+    (tmp_path / "site.toml").write_text(
+        'nodes = 100\n[[partition]]\nname = "first"\nnodes = "0-84"\n[[partition]]\nname = "2"\nnodes = "85-99"\n'
+    )
+    row = "{n} {submit} 0 600 4 -1 -1 4 900 -1 1 1 1 -1 2 -1 -1 -1\n"
+    log = "".join(row.format(n=number, submit=10 * number) for number in range(1, 5))
+    (tmp_path / "log.swf").write_text(f"; MaxNodes: 100\n{log}")
+    command = ["run", str(tmp_path / "log.swf"), *RUN[2:], "--no-replay", "--site", str(tmp_path / "site.toml")]
+    assert main([*command, "--force", "--out", str(tmp_path / "out")]) == 0
+    (jobs,) = (tmp_path / "out").glob("*/jobs.csv")
+    with jobs.open(newline="") as stream:
+        assert {row["final_state"] for row in csv.DictReader(stream)} == {"COMPLETED_SUCCESSFULLY"}
+
+
 def test_buffers_beside_the_site(tmp_path: Path):
     """Stated burst buffers are added to the site's nodes."""
     command = [*RUN, "--site", str(SMALL), "--burst-buffer-total", "1TB", "--out", str(tmp_path / "out")]
