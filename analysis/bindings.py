@@ -16,6 +16,9 @@ from spillway.analysis.tables import Floats, JobTable, Mask
 
 HOUR_S = 3600.0
 
+LEAST_S = 1.0
+"""Shortest wait of a job that is listed (s)."""
+
 NODES, BUFFERS, POOLS, LIMIT, POLICY, OTHER = KINDS = (
     "nodes",
     "burst buffers",
@@ -159,5 +162,6 @@ def _heavy_users(table: JobTable) -> set[str]:
 
 
 def worst(table: JobTable, count: int = 20) -> list[int]:
-    """Rows of the jobs that waited longest, the longest first."""
-    return np.argsort(-table.wait_s, kind="stable")[:count].tolist()  # type: ignore[no-any-return]  # a list of int
+    """Rows of the jobs that waited longest, the longest first; only jobs that waited."""
+    order = np.argsort(-table.wait_s, kind="stable")
+    return order[table.wait_s[order] >= LEAST_S][:count].tolist()  # type: ignore[no-any-return]  # a list of int
