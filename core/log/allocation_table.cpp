@@ -1,11 +1,10 @@
 #include "log/allocation_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 
 #include "model/intervals.hpp"
+#include "model/rounding.hpp"
 
 namespace spillway {
 namespace {
@@ -37,15 +36,13 @@ AllocationTable::AllocationTable(std::vector<std::int32_t> nodes,
 
 void AllocationTable::add(const Job& job, const Allocation& allocation, double now_s) {
   const std::size_t mark = job.id.find('!');
-  std::array<char, 64> start{};
-  std::snprintf(start.data(), start.size(), "%.6f", now_s);
   for (const std::string& text :
        {job.id.substr(mark + 1), job.id.substr(0, mark), job.user, std::to_string(job.nodes),
         node_text(allocation), std::to_string(allocation.bb_bytes), storage_text(allocation)}) {
     text_ += cell(text);
     text_ += ',';
   }
-  text_ += start.data();
+  print(text_, now_s);
   if (!partitions_.empty()) text_ += ',' + cell(partition_of(job, allocation));
   text_ += '\n';
   if (text_.size() >= MOST_COLLECTED) settle();

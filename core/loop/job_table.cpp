@@ -1,12 +1,10 @@
 #include "loop/job_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "model/job_states.hpp"
+#include "model/rounding.hpp"
 
 namespace spillway::batsim {
 namespace {
@@ -14,11 +12,14 @@ namespace {
 /// Bytes of rows that are handed out together.
 constexpr std::size_t MOST_COLLECTED = 1 << 16;
 
-/// A number as the table has it.
-std::string printed(double number) {
-  std::array<char, 400> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.6f", number);
-  return {text.data(), static_cast<std::size_t>(length)};
+/// Appends a cell and the comma after it.
+void cell(std::string& row, const std::string& text) {
+  row += text;
+  row += ',';
+}
+void cell(std::string& row, double number) {
+  print(row, number);
+  row += ',';
 }
 
 }  // namespace
@@ -33,33 +34,28 @@ void JobTable::add(const Job& job) {
   count(job);
   const bool local = job.origin->kind == Origin::Kind::LOCAL;
   if (!sink_ && !local) return;
-  const double finish_s = job.start_s + job.runtime_s;
-  const std::string start = printed(job.start_s);
-  const std::string finish = printed(finish_s);
-  if (local) note_span(job, start, finish);
+  if (local) note_span(job);
   if (!sink_) return;
+  const double finish_s = job.start_s + job.runtime_s;
   const double turnaround_s = finish_s - job.subtime_s;
   const bool good = job.state == JobState::COMPLETED_SUCCESSFULLY;
-  for (const std::string& cell :
-       {job.name, job.origin->name, profile_of(job), printed(job.subtime_s),
-        std::to_string(job.res), printed(job.walltime_s), std::string(good ? "1" : "0"),
-        std::string(name_of(job.state)), start, printed(job.runtime_s), finish,
-        printed(job.start_s - job.subtime_s), printed(turnaround_s),
-        printed(turnaround_s / job.runtime_s), job.allocation->text, printed(job.energy_j)}) {
-    text_ += cell;
-    text_ += ',';
-  }
+  add_request(job);
+  cell(text_, good ? "1" : "0");
+  cell(text_, name_of(job.state));
+  cell(text_, job.start_s);
+  cell(text_, job.runtime_s);
+  cell(text_, finish_s);
+  cell(text_, job.start_s - job.subtime_s);
+  cell(text_, turnaround_s);
+  cell(text_, turnaround_s / job.runtime_s);
+  cell(text_, job.allocation->text);
+  cell(text_, job.energy_j);
   end_row(job);
   if (text_.size() >= MOST_COLLECTED) settle();
 }
 
 void JobTable::add_rejected(const Job& job) {
-  for (const std::string& cell :
-       {job.name, job.origin->name, profile_of(job), printed(job.subtime_s),
-        std::to_string(job.res), printed(job.walltime_s)}) {
-    text_ += cell;
-    text_ += ',';
-  }
+  add_request(job);
   text_ += "0,REJECTED,,,,,,,,,";
   end_row(job);
 }
@@ -73,6 +69,16 @@ std::string JobTable::profile_of(const Job& job) const {
 void JobTable::end_row(const Job& job) {
   if (old_rows_) text_ += '"' + job.metadata + '"';
   text_ += '\n';
+}
+
+/// The cells of what a job requests, which come first.
+void JobTable::add_request(const Job& job) {
+  cell(text_, job.name);
+  cell(text_, job.origin->name);
+  cell(text_, profile_of(job));
+  cell(text_, job.subtime_s);
+  cell(text_, std::to_string(job.res));
+  cell(text_, job.walltime_s);
 }
 
 void JobTable::count(const Job& job) {
@@ -91,9 +97,9 @@ void JobTable::count(const Job& job) {
 }
 
 /// Counts a job of a local workload, by times as printed.
-void JobTable::note_span(const Job& job, const std::string& start, const std::string& finish) {
-  const double start_s = std::strtod(start.c_str(), nullptr);
-  const double finish_s = std::strtod(finish.c_str(), nullptr);
+void JobTable::note_span(const Job& job) {
+  const double start_s = rounded(job.start_s, PRINTED_DECIMALS);
+  const double finish_s = rounded(job.start_s + job.runtime_s, PRINTED_DECIMALS);
   const auto [found, fresh] = spans_.try_emplace(job.origin->name);
   Span& span = found->second;
   if (fresh) {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "loop/job.hpp"
@@ -48,7 +48,7 @@ class JobTable {
   void add(const Job& job);
 
   const Totals& totals() const { return totals_; }
-  const std::map<std::string, Span>& spans() const { return spans_; }
+  const std::unordered_map<std::string, Span>& spans() const { return spans_; }
 
   /// Hands out the rows collected so far.
   void settle();
@@ -57,14 +57,15 @@ class JobTable {
   void add_rejected(const Job& job);
   std::string profile_of(const Job& job) const;
   void end_row(const Job& job);
+  void add_request(const Job& job);
   void count(const Job& job);
-  void note_span(const Job& job, const std::string& start, const std::string& finish);
+  void note_span(const Job& job);
 
   std::function<void(const std::string&)> sink_;
   bool old_rows_;
   Totals totals_;
   /// By name of the workload.
-  std::map<std::string, Span> spans_;
+  std::unordered_map<std::string, Span> spans_;
   std::string text_;
 };
 

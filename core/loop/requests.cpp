@@ -15,8 +15,6 @@ namespace {
 /// Shortest wait for a requested call, s; a call requested sooner comes after this time.
 constexpr double SHORTEST_WAIT_S = 1e-5;
 
-/// Decimals of the numbers that Batsim 4 prints and reads again.
-constexpr int PRINTED_DECIMALS = 6;
 /// No number from here on can be printed.
 constexpr double UNPRINTABLE = 1e24;
 

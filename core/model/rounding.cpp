@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,19 +19,43 @@ constexpr double LARGEST = 1e15;
 /// exact value does.
 constexpr double NEAR_TIE = 0.1;
 
+/// The whole number that is nearest to a scaled one, if that is certain; else false.
+bool nearest(double scaled, double& whole) {
+  if (!(std::fabs(scaled) < LARGEST)) return false;
+  whole = std::nearbyint(scaled);
+  return std::fabs(std::fabs(scaled - whole) - 0.5) > NEAR_TIE;
+}
+
 }  // namespace
 
 double rounded(double value, int decimals) {
   const double power = POWERS[static_cast<std::size_t>(decimals)];
-  const double scaled = value * power;
-  if (std::fabs(scaled) < LARGEST) {
-    const double whole = std::nearbyint(scaled);
-    if (std::fabs(std::fabs(scaled - whole) - 0.5) > NEAR_TIE) return whole / power;
-  }
+  double whole = 0.0;
+  if (nearest(value * power, whole)) return whole / power;
   if (!std::isfinite(value)) return value;
   std::array<char, 400> text{};
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
   return std::strtod(text.data(), nullptr);
+}
+
+void print(std::string& text, double value) {
+  double whole = 0.0;
+  if (!nearest(value * POWERS[PRINTED_DECIMALS], whole)) {
+    std::array<char, 400> printed{};
+    std::snprintf(printed.data(), printed.size(), "%.*f", PRINTED_DECIMALS, value);
+    text += printed.data();
+    return;
+  }
+  if (std::signbit(value)) text += '-';
+  std::array<char, 24> digits{};
+  auto left = static_cast<std::uint64_t>(std::fabs(whole));
+  std::size_t at = digits.size();
+  for (int place = 0; left > 0 || place <= PRINTED_DECIMALS; ++place) {
+    if (place == PRINTED_DECIMALS) digits[--at] = '.';
+    digits[--at] = static_cast<char>('0' + left % 10);
+    left /= 10;
+  }
+  text.append(digits.data() + at, digits.size() - at);
 }
 
 }  // namespace spillway
