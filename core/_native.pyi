@@ -1981,8 +1981,9 @@ class MachineStates:
         Platform's host by machine.
     compute_count
         Number of compute hosts, which come first.
-    latency
-        Seconds that one byte takes from a machine to the master; asked once for each machine.
+    way
+        Latency (s) of a message from a machine to the master, and its bytes per second after that; asked once for each
+        machine.
 
     Attributes
     ----------
@@ -1992,7 +1993,7 @@ class MachineStates:
         Machine-seconds spent per state, up to each machine's last change.
     """
 
-    def __init__(self, hosts: Sequence[int], compute_count: int, latency: Callable[[int], float]) -> None: ...
+    def __init__(self, hosts: Sequence[int], compute_count: int, way: Callable[[int], tuple[float, float]]) -> None: ...
     def __len__(self) -> int: ...
     @property
     def counters(self) -> list[int]: ...
@@ -2004,8 +2005,8 @@ class MachineStates:
     def jobs(self, machine: int) -> int:
         """Number of jobs on a machine."""
 
-    def latency(self, machine: int) -> float:
-        """Seconds that one byte takes from a machine to the master."""
+    def way(self, machine: int) -> tuple[float, float]:
+        """Latency (s) of a message from a machine to the master, and its bytes per second after that."""
 
     def change(self, machine: int, state: int, now: float) -> None:
         """Change one machine's state."""
@@ -2183,9 +2184,10 @@ class LoopOptions:
     wall_clock: bool
     most_idle_calls: int
     progress_every: int
-    own_message_s: float
 
     def __init__(self) -> None: ...
+    def set_own_way(self, latency_s: float, bytes_per_s: float) -> None:
+        """Way of a message from the master to itself: latency, and bytes per second after that."""
 
 class AllocationTable:
     """Rows of ``allocations.csv``: what each started job was given.
@@ -2359,8 +2361,8 @@ class Loop:
     def forget(self, timer: Timer) -> None:
         """Drop a timer that has not fired yet."""
 
-    def post(self, latency: float, token: int) -> None:
-        """Send a message to the server, which recalls a number when it is received."""
+    def post(self, machine: int, token: int) -> None:
+        """Send a message from a machine to the server, which recalls a number when it is received."""
 
     def say(self, job: SimulatedJob, token: int) -> None:
         """The same from a job, which is told when it was received."""

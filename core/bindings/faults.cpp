@@ -39,7 +39,12 @@ void bind_options(nb::module_& module) {
       .def_rw("wall_clock", &LoopOptions::wall_clock)
       .def_rw("most_idle_calls", &LoopOptions::most_idle_calls)
       .def_rw("progress_every", &LoopOptions::progress_every)
-      .def_rw("own_message_s", &LoopOptions::own_message_s);
+      .def(
+          "set_own_way",
+          [](LoopOptions& it, double latency_s, double bytes_per_s) {
+            it.own_way = {latency_s, bytes_per_s};
+          },
+          nb::arg("latency_s"), nb::arg("bytes_per_s"));
 }
 
 }  // namespace

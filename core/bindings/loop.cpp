@@ -268,18 +268,19 @@ void bind_loop(nb::module_& module) {
           nb::arg("timer"))
       .def(
           "post",
-          [](Simulated& it, double latency_s, std::int64_t token) {
+          [](Simulated& it, std::int32_t machine, std::int64_t token) {
             it.loop->kernel.post(
-                latency_s, [extension = it.extension.get(), token] { extension->recall(token); });
+                nb::cast<Machines&>(it.machines_object).way(machine),
+                [extension = it.extension.get(), token] { extension->recall(token); });
           },
-          nb::arg("latency"), nb::arg("token"))
+          nb::arg("machine"), nb::arg("token"))
       .def(
           "say",
           [](Simulated& it, Job& job, std::int64_t token) {
             Job* const teller = &job;
             PythonExtension* const extension = it.extension.get();
             it.loop->kernel.post(
-                job.allocation->latency_s, [extension, token] { extension->recall(token); },
+                job.allocation->way, [extension, token] { extension->recall(token); },
                 [extension, teller] { extension->told(*teller); });
           },
           nb::arg("job"), nb::arg("token"))

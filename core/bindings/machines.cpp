@@ -53,11 +53,15 @@ void bind_machines(nb::module_& module) {
       .def(
           "__init__",
           [](Machines* it, std::vector<std::int32_t> hosts, std::size_t compute_count,
-             nb::object latency) {
+             nb::object way) {
             new (it) Machines(std::move(hosts), compute_count,
-                              unlocked<double, std::int32_t>(std::move(latency)));
+                              [find = unlocked<std::pair<double, double>, std::int32_t>(
+                                   std::move(way))](std::int32_t machine) {
+                                const auto [latency_s, bytes_per_s] = find(machine);
+                                return batsim::Way{latency_s, bytes_per_s};
+                              });
           },
-          nb::arg("hosts"), nb::arg("compute_count"), nb::arg("latency"))
+          nb::arg("hosts"), nb::arg("compute_count"), nb::arg("way"))
       .def("__len__", &Machines::size)
       .def_prop_ro("counters", &Machines::counters)
       .def_prop_ro("time_in", &Machines::time_in)
@@ -70,7 +74,13 @@ void bind_machines(nb::module_& module) {
       .def(
           "jobs", [](const Machines& it, std::int32_t machine) { return it.jobs(machine); },
           nb::arg("machine"))
-      .def("latency", &Machines::latency_s, nb::arg("machine"))
+      .def(
+          "way",
+          [](Machines& it, std::int32_t machine) {
+            const batsim::Way& way = it.way(machine);
+            return std::make_pair(way.latency_s, way.bytes_per_s);
+          },
+          nb::arg("machine"))
       .def(
           "change",
           [](Machines& it, std::int32_t machine, int state, double now_s) {

@@ -54,6 +54,11 @@ class Engine {
   /// their starts. The clock stays where it is if `until_s` is `NEVER` and no task can end.
   virtual void advance(double until_s, std::vector<Handle>& ended) = 0;
 
+  /// One step of SimGrid: lets `most_s` pass, or the time to this engine's next event if that is
+  /// sooner, be it only the end of a latency; appends the tasks that ended. Returns the seconds
+  /// that have passed; `NEVER` if `most_s` is that and no event can happen.
+  virtual double step(double most_s, std::vector<Handle>& ended);
+
   /// Changes the speed of a host, flop/s of one core; tasks that run continue at the new speed.
   virtual void change_speed(std::int32_t host, double speed) = 0;
 

@@ -113,17 +113,24 @@ double FluidEngine::next_completion() {
 }
 
 void FluidEngine::advance(double until_s, std::vector<Handle>& ended) {
+  const std::size_t before = ended.size();
   while (true) {
-    solve();
-    const double delta_s = time_to_event();
     const double span_s = until_s - clock_s_;
-    const bool event_first = delta_s >= 0.0 && delta_s < span_s;
-    if (!event_first && span_s == NEVER) return;
-    clock_s_ = event_first ? std::min(clock_s_ + delta_s, until_s) : until_s;
-    const bool found = pass_time(event_first ? delta_s : span_s);
-    if (found) retire(&ended);
-    if (found || !event_first) return;
+    const double passed_s = step(span_s, ended);
+    if (passed_s == NEVER) return;
+    clock_s_ = passed_s < span_s ? std::min(clock_s_, until_s) : until_s;
+    if (ended.size() > before || passed_s == span_s) return;
   }
+}
+
+double FluidEngine::step(double most_s, std::vector<Handle>& ended) {
+  solve();
+  const double event_s = time_to_event();
+  const double passed_s = event_s >= 0.0 && event_s < most_s ? event_s : most_s;
+  if (passed_s == NEVER) return NEVER;
+  clock_s_ += passed_s;
+  if (pass_time(passed_s)) retire(&ended);
+  return passed_s;
 }
 
 void FluidEngine::change_speed(std::int32_t host, double speed) {

@@ -32,6 +32,7 @@ class FluidEngine final : public Engine {
   /// Costs a copy of the engine's state.
   double next_completion() override;
   void advance(double until_s, std::vector<Handle>& ended) override;
+  double step(double most_s, std::vector<Handle>& ended) override;
   void change_speed(std::int32_t host, double speed) override;
 
   /// Share of its work per second at which a task ran just before the clock, also one that has just

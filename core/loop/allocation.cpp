@@ -45,7 +45,7 @@ AllocationPtr Allocations::make(const std::vector<std::int32_t>& ids) const {
     if (!machines_.is_storage(id)) ++made->compute;
   }
   made->text = intervals(unique);
-  made->latency_s = machines_.latency_s(unique.front());
+  made->way = machines_.way(unique.front());
   made->ids = std::make_shared<const std::vector<std::int32_t>>(std::move(unique));
   return made;
 }

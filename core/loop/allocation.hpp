@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loop/machines.hpp"
+#include "loop/way.hpp"
 #include "model/messages.hpp"
 
 namespace spillway::batsim {
@@ -21,8 +22,8 @@ struct Allocation {
   std::string text;
   /// Number of compute hosts, which come first.
   std::size_t compute = 0;
-  /// Latency of messages from the job, which come from the first machine, s.
-  double latency_s = 0.0;
+  /// Way of messages from the job, which come from the first machine.
+  Way way;
 
   bool has_storage() const { return compute < ids->size(); }
 };

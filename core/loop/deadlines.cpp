@@ -5,12 +5,11 @@ namespace spillway::batsim {
 void Deadlines::limit(Job& job, std::int64_t number) {
   if (job.budget_s < 0.0) return;
   const double now_s = kernel_.clock_s();
-  const double time_s = now_s + job.budget_s;
-  if (last_->time_s != time_s || last_->made_s != now_s || last_->live == 0) {
+  if (last_->budget_s != job.budget_s || last_->made_s != now_s || last_->live == 0) {
     last_ = std::make_shared<Deadline>();
-    last_->time_s = time_s;
+    last_->budget_s = job.budget_s;
     last_->made_s = now_s;
-    last_->timer = kernel_.at(time_s, number, [this, deadline = last_] { end(deadline); });
+    last_->timer = kernel_.after(job.budget_s, number, [this, deadline = last_] { end(deadline); });
   }
   last_->jobs.push_back(&job);
   ++last_->live;

@@ -133,7 +133,7 @@ void Executor::begin_chains(Job& job) {
 
 void Executor::end_chains(Job& job) {
   if (job.limit == nullptr) return;
-  job.budget_s = std::max(job.limit->time_s - kernel_.clock_s(), 0.0);
+  job.budget_s = std::max(job.limit->made_s + job.limit->budget_s - kernel_.clock_s(), 0.0);
   deadlines_.release(job);
 }
 
@@ -210,10 +210,10 @@ void Executor::sleep(Job& job, double seconds) {
   job.wait_start_s = now_s;
   Job* const sleeper = &job;
   if (budget_s < 0.0 || seconds < budget_s) {
-    job.timer = kernel_.at(now_s + seconds, [this, sleeper] { slept(*sleeper, OK); });
+    job.timer = kernel_.after(seconds, [this, sleeper] { slept(*sleeper, OK); });
     if (budget_s > 0.0) job.budget_s = budget_s - seconds;
   } else {
-    job.timer = kernel_.at(now_s + budget_s, [this, sleeper] { slept(*sleeper, TIMEOUT); });
+    job.timer = kernel_.after(budget_s, [this, sleeper] { slept(*sleeper, TIMEOUT); });
   }
 }
 
@@ -232,7 +232,7 @@ void Executor::poll(Job& job, double seconds) {
   job.poll_s = seconds;
   if (job.budget_s < 0.0) return;
   Job* const sleeper = &job;
-  job.timer = kernel_.at(now_s + job.budget_s, [this, sleeper] { slept(*sleeper, TIMEOUT); });
+  job.timer = kernel_.after(job.budget_s, [this, sleeper] { slept(*sleeper, TIMEOUT); });
 }
 
 void Executor::message_came(Job& job) {

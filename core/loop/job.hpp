@@ -18,8 +18,8 @@ struct Job;
 /// The jobs whose walltimes end at one moment, because their tasks began together: they share a
 /// timer.
 struct Deadline {
-  /// That moment, and the begin of the tasks, s.
-  double time_s = -1.0;
+  /// Rest of the walltimes, and the begin of the tasks, s.
+  double budget_s = -1.0;
   double made_s = -1.0;
   Timer timer;
   std::vector<Job*> jobs;

@@ -1,7 +1,6 @@
 #include "loop/kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -14,8 +13,8 @@ namespace {
 /// Steps between two looks for signals.
 constexpr std::int64_t BREATH = 4096;
 
-/// Distance to the next larger number that the clock can show.
-double resolution(double time_s) { return std::nextafter(time_s, NEVER) - time_s; }
+/// Less than this of a message's byte is nothing: the product of SimGrid's two precisions.
+constexpr double BYTE_PRECISION = 1e-5 * Timers::PRECISION;
 
 }  // namespace
 
@@ -25,36 +24,37 @@ std::int64_t Kernel::next_number(std::int64_t count) {
   return number;
 }
 
-Timer Kernel::at(double time_s, std::int64_t number, Action action) {
+Timer Kernel::after(double seconds, std::int64_t number, Action action) {
   Timer timer;
-  timers_.add(time_s, number, std::move(action), timer);
+  timers_.add(seconds, number, std::move(action), timer);
   return timer;
 }
 
-void Kernel::post(double latency_s, Action handle, Action resume) {
-  posts_.push_back({latency_s, std::move(handle), std::move(resume)});
+void Kernel::post(Way way, Action handle, Action resume) {
+  posts_.push_back({way, std::move(handle), std::move(resume)});
 }
 
 void Kernel::post_here(Action handle, Action resume) {
-  post(own_message_s_, std::move(handle), std::move(resume));
+  post(own_, std::move(handle), std::move(resume));
 }
 
 void Kernel::post_first(Action handle, Action resume) {
   const std::size_t place = std::min(first_post_, posts_.size());
   posts_.insert(posts_.begin() + static_cast<std::ptrdiff_t>(place),
-                {own_message_s_, std::move(handle), std::move(resume)});
+                {own_, std::move(handle), std::move(resume)});
 }
 
 bool Kernel::run() {
   settle();
   while (true) {
     while (!mailbox_.empty() && !receiving_ && !stopped_ && !paused_) {
-      if (mailbox_.front().latency_s > 0.0) {
+      if (mailbox_.front().way.takes_time()) {
         arriving_ = std::move(mailbox_.front());
         mailbox_.pop_front();
         receiving_ = true;
         arriving_number_ = next_number();
-        arrival_s_ = clock_s_ + arriving_.latency_s;
+        latency_left_s_ = arriving_.way.latency_s;
+        byte_left_ = 1.0;
       } else if (instant_end_) {
         break;
       } else {  // received in no time
@@ -74,15 +74,17 @@ bool Kernel::run() {
 /// decided here alone.
 bool Kernel::step() {
   before_advance();
-  const double until_s = std::min(arrival_s_, timers_.next_s());
-  if (until_s == NEVER && engine_.active() == 0) return false;
+  const double most_s = std::min(to_arrival_s(), timers_.least_s());
   instant_end_ = false;
   ended_.clear();
-  engine_.advance(until_s, ended_);
+  rung_.clear();
+  const double passed_s = engine_.step(most_s, ended_);
+  if (passed_s == NEVER) return false;
   const double now_s = clock_s_ = engine_.clock_s();
   if (now_s > LATEST_S) throw Fault(Rule::LATEST_TIME, {now_s});
-  const bool arrived = now_s >= arrival_s_;
-  if (timers_.next_s() <= now_s + PRECISION || (!ended_.empty() && arrived)) {
+  timers_.pass(passed_s, rung_);
+  const bool arrived = pass_arrival(passed_s);
+  if (!rung_.empty() || (!ended_.empty() && arrived)) {
     happen(arrived);
   } else if (!ended_.empty()) {
     tasks_ended(ended_);
@@ -97,17 +99,29 @@ bool Kernel::step() {
   return true;
 }
 
+/// Time to the end of the latency of the message that is received, then to that of its byte, s.
+double Kernel::to_arrival_s() const {
+  if (!receiving_) return NEVER;
+  return latency_left_s_ > 0.0 ? latency_left_s_ : byte_left_ / arriving_.way.bytes_per_s;
+}
+
+/// Lets time pass for that message; whether it has been received.
+bool Kernel::pass_arrival(double seconds) {
+  if (!receiving_) return false;
+  if (latency_left_s_ > 0.0) {
+    latency_left_s_ -= seconds;
+    if (latency_left_s_ < Timers::PRECISION) latency_left_s_ = 0.0;
+    return false;
+  }
+  byte_left_ -= arriving_.way.bytes_per_s * seconds;
+  return byte_left_ < BYTE_PRECISION;
+}
+
 /// Handles the ends of this instant in the order of their beginnings.
 void Kernel::happen(bool arrived) {
   due_.clear();
-  rung_.clear();
-  timers_.take(std::max(clock_s_, clock_s_ + PRECISION - 2.0 * resolution(clock_s_)), rung_);
   for (const Timer timer : rung_) due_.push_back({timer.number, Due::Kind::TIMER, timer, -1});
   if (arrived) due_.push_back({arriving_number_, Due::Kind::RECEIPT, {}, -1});
-  if (due_.empty()) {
-    if (!ended_.empty()) tasks_ended(ended_);
-    return;
-  }
   for (const Handle handle : ended_) {
     due_.push_back({task_order(handle), Due::Kind::TASK, {}, handle});
   }
@@ -126,7 +140,6 @@ void Kernel::happen(bool arrived) {
 
 void Kernel::receive_arrived() {
   receiving_ = false;
-  arrival_s_ = NEVER;
   deal_with(std::move(arriving_));
 }
 

@@ -7,6 +7,7 @@
 
 #include "engines/engine.hpp"
 #include "loop/timers.hpp"
+#include "loop/way.hpp"
 
 namespace spillway::batsim {
 
@@ -22,20 +23,20 @@ namespace spillway::batsim {
 ///   such route, 15 us on some machines. Beyond 1e6 s 1e-10 s is less than the clock resolves: such
 ///   a message takes a step of its own, and no time.
 /// * A sender continues when its message has been received and handled by the server.
-/// * Timers end up to a nanosecond early, together with events that end just before them; tasks and
-/// messages do not.
-///   Events that end together are handled in the order of their beginnings, and their messages are
-///   in the mailbox only afterwards.
+/// * Time advances in SimGrid's steps: the least of what is left of all timers, of the message that
+/// is
+///   received (its latency, then its byte) and of the engine's tasks. Each step is subtracted from
+///   all; what has less than a nanosecond left has ended. Events that end in one step are handled
+///   in the order of their beginnings, and their messages are in the mailbox only afterwards. Two
+///   ends that are nominally one may fall into two steps, by rounding errors: then the message of
+///   the first is in the mailbox when the second is handled, though the clock shows one time.
 ///
 /// There are no jobs or schedulers here.
 class Kernel {
  public:
-  /// Timers closer together than this are one instant (SimGrid's `precision/timing`), s.
-  static constexpr double PRECISION = 1e-9;
-
-  /// `engine` runs parallel tasks; its clock and this one move together. `own_message_s`: seconds
-  /// that a message from the master to itself takes.
-  Kernel(Engine& engine, double own_message_s) : engine_(engine), own_message_s_(own_message_s) {}
+  /// `engine` runs parallel tasks; its clock and this one move together. `own`: the way of a
+  /// message from the master to itself.
+  Kernel(Engine& engine, Way own) : engine_(engine), own_(own) {}
 
   double clock_s() const { return clock_s_; }
   Engine& engine() const { return engine_; }
@@ -55,15 +56,19 @@ class Kernel {
   /// made.
   std::int64_t next_number(std::int64_t count = 1);
 
-  /// Sets a timer.
-  Timer at(double time_s, Action action) { return at(time_s, next_number(), std::move(action)); }
+  /// Sets a timer to a moment, s.
+  Timer at(double time_s, Action action) { return after(time_s - clock_s_, std::move(action)); }
+  /// Sets a timer to a time from now on, s.
+  Timer after(double seconds, Action action) {
+    return after(seconds, next_number(), std::move(action));
+  }
   /// Sets a timer with a number of `next_number`.
-  Timer at(double time_s, std::int64_t number, Action action);
+  Timer after(double seconds, std::int64_t number, Action action);
   void forget(Timer timer) { timers_.forget(timer); }
 
-  /// Sends a message to the server on a route of this latency: `handle` is the server's work,
-  /// `resume` what its sender does after that.
-  void post(double latency_s, Action handle, Action resume = {});
+  /// Sends a message to the server on this way: `handle` is the server's work, `resume` what its
+  /// sender does after that.
+  void post(Way way, Action handle, Action resume = {});
   /// The same from the master host.
   void post_here(Action handle, Action resume = {});
   /// The same, before the messages that new actors have sent in this round: actors woken by the
@@ -94,7 +99,7 @@ class Kernel {
  private:
   /// A message on its way.
   struct Post {
-    double latency_s = 0.0;
+    Way way;
     Action handle;
     Action resume;
   };
@@ -109,13 +114,15 @@ class Kernel {
 
   bool step();
   void happen(bool arrived);
+  double to_arrival_s() const;
+  bool pass_arrival(double seconds);
   void receive_arrived();
   void deal_with(Post post);
   void settle();
   void deliver();
 
   Engine& engine_;
-  double own_message_s_;
+  Way own_;
   double clock_s_ = 0.0;
   bool stopped_ = false;
   bool paused_ = false;
@@ -130,7 +137,8 @@ class Kernel {
   /// The message that is being received, its time and number.
   Post arriving_;
   bool receiving_ = false;
-  double arrival_s_ = NEVER;
+  double latency_left_s_ = 0.0;
+  double byte_left_ = 0.0;
   std::int64_t arriving_number_ = 0;
   std::vector<Action> spawned_;
   std::deque<Action> round_;

@@ -10,7 +10,7 @@ Loop::Loop(Engine& engine, Scheduler& scheduler, Machines& machines, Extension& 
       extension_(extension),
       table_(table),
       next_progress_(options.progress_every),
-      kernel(engine, options.own_message_s),
+      kernel(engine, options.own_way),
       registry(extension),
       server(kernel, registry, table, extension, options_),
       executor(kernel, machines, extension, observer, [this](Job& job) { job_ended(job); }),
@@ -53,7 +53,7 @@ void Loop::begin_alone() {
 void Loop::job_ended(Job& job) {
   if (!options_.no_scheduler && job.state != JobState::COMPLETED_KILLED) {
     Job* const ended = &job;
-    kernel.post(job.allocation->latency_s, [this, ended] { server.job_completed(*ended); });
+    kernel.post(job.allocation->way, [this, ended] { server.job_completed(*ended); });
   }
   if (next_progress_ > 0 && table_.totals().jobs >= next_progress_) {
     next_progress_ += options_.progress_every;

@@ -1,16 +1,15 @@
 #include "loop/machines.hpp"
 
-#include <cmath>
-#include <limits>
+#include <utility>
 
 namespace spillway::batsim {
 
 Machines::Machines(std::vector<std::int32_t> hosts, std::size_t compute_count,
-                   std::function<double(std::int32_t)> latency)
+                   std::function<Way(std::int32_t)> way)
     : hosts_(std::move(hosts)),
       compute_count_(compute_count),
-      find_latency_(std::move(latency)),
-      latencies_(hosts_.size(), std::numeric_limits<double>::quiet_NaN()),
+      find_way_(std::move(way)),
+      ways_(hosts_.size()),
       states_(hosts_.size(), MachineState::IDLE),
       jobs_(hosts_.size(), 0),
       since_(hosts_.size(), 0.0) {
@@ -18,12 +17,12 @@ Machines::Machines(std::vector<std::int32_t> hosts, std::size_t compute_count,
       static_cast<std::int64_t>(compute_count_);
 }
 
-double Machines::latency_s(std::int32_t machine) {
-  double& found = latencies_[static_cast<std::size_t>(machine)];
+const Way& Machines::way(std::int32_t machine) {
+  std::optional<Way>& found = ways_[static_cast<std::size_t>(machine)];
   // Looked up at its first use: storage hosts send no messages, and published platforms state no
   // route from them.
-  if (std::isnan(found)) found = find_latency_(machine);
-  return found;
+  if (!found) found = find_way_(machine);
+  return *found;
 }
 
 void Machines::change(std::int32_t machine, MachineState state, double now_s) {

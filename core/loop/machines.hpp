@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "loop/way.hpp"
 
 namespace spillway::batsim {
 
@@ -25,10 +28,9 @@ constexpr std::size_t MACHINE_STATES = 6;
 class Machines {
  public:
   /// `hosts`: platform's host by machine; the first `compute_count` compute, the others are storage
-  /// hosts. `latency`: seconds that one byte takes from a machine to the master, asked once for
-  /// each machine.
+  /// hosts. `way`: that of a message from a machine to the master, asked once for each machine.
   Machines(std::vector<std::int32_t> hosts, std::size_t compute_count,
-           std::function<double(std::int32_t)> latency);
+           std::function<Way(std::int32_t)> way);
 
   std::size_t size() const { return hosts_.size(); }
   std::size_t compute_count() const { return compute_count_; }
@@ -52,8 +54,8 @@ class Machines {
   /// Machine-seconds spent per state, up to each machine's last change.
   const std::array<double, MACHINE_STATES>& time_in() const { return time_in_; }
 
-  /// Seconds that an uncontended message of one byte takes from a machine to the master.
-  double latency_s(std::int32_t machine);
+  /// Way of a message from a machine to the master.
+  const Way& way(std::int32_t machine);
 
   /// Changes one machine's state.
   void change(std::int32_t machine, MachineState state, double now_s);
@@ -68,8 +70,8 @@ class Machines {
  private:
   std::vector<std::int32_t> hosts_;
   std::size_t compute_count_;
-  std::function<double(std::int32_t)> find_latency_;
-  std::vector<double> latencies_;
+  std::function<Way(std::int32_t)> find_way_;
+  std::vector<std::optional<Way>> ways_;
   std::vector<MachineState> states_;
   std::vector<std::int32_t> jobs_;
   /// Since when the present state lasts, or was last counted.

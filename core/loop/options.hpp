@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "loop/way.hpp"
+
 namespace spillway::batsim {
 
 /// Options of a simulation, and the rules by which the two versions of Batsim differ, as far as the
@@ -36,8 +38,8 @@ struct LoopOptions {
   std::int64_t most_idle_calls = 0;
   /// Ended jobs between two reports of the progress; 0: none.
   std::int64_t progress_every = 0;
-  /// Seconds that a message from the master to itself takes.
-  double own_message_s = 0.0;
+  /// Way of a message from the master to itself.
+  Way own_way;
 };
 
 }  // namespace spillway::batsim

@@ -12,7 +12,7 @@ void Submitter::begin() {
 
 /// Takes the items that are due and sends them; then sleeps until the next one, or leaves.
 void Submitter::collect() {
-  const double limit_s = since_s_ + Kernel::PRECISION;
+  const double limit_s = since_s_ + Timers::PRECISION;
   while (!empty() && next_s() <= limit_s) take();
   if (batched()) {
     kernel_.post_here([this] { deliver(); }, [this] { after(); });
@@ -25,7 +25,7 @@ void Submitter::after() {
   if (empty()) {
     kernel_.post_here([this] { leave(); });
   } else {
-    kernel_.at(next_s() + (kernel_.clock_s() - since_s_), [this] { woken(); });
+    kernel_.after(next_s() - since_s_, [this] { woken(); });
   }
 }
 

@@ -1,12 +1,11 @@
 #include "loop/timers.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "engines/engine.hpp"
 
 namespace spillway::batsim {
 
-void Timers::add(double time_s, std::int64_t number, Action action, Timer& timer) {
+void Timers::add(double left_s, std::int64_t number, Action action, Timer& timer) {
   timer.number = number;
   if (unused_.empty()) {
     timer.slot = slots_.size();
@@ -18,24 +17,47 @@ void Timers::add(double time_s, std::int64_t number, Action action, Timer& timer
   Slot& slot = slots_[timer.slot];
   slot.number = number;
   slot.action = std::move(action);
-  heap_.push({time_s, timer});
+  slot.place = left_s_.size();
+  left_s_.push_back(left_s);
+  running_.push_back(timer.slot);
 }
 
 void Timers::forget(Timer timer) {
-  if (timer.set() && live(timer)) release(timer);
+  if (!timer.set() || slots_[timer.slot].number != timer.number) return;
+  const std::size_t place = slots_[timer.slot].place;
+  if (place != NONE) remove(place);
+  release(timer);
 }
 
-double Timers::next_s() {
-  while (!heap_.empty() && !live(heap_.top().timer)) heap_.pop();
-  return heap_.empty() ? NEVER : heap_.top().time_s;
+double Timers::least_s() const {
+  double least_s = NEVER;
+  for (const double left_s : left_s_) least_s = std::min(least_s, left_s);
+  return least_s;
 }
 
-void Timers::take(double until_s, std::vector<Timer>& due) {
-  while (next_s() <= until_s) {
-    due.push_back(heap_.top().timer);
-    heap_.pop();
-    if (heap_.empty()) return;
+void Timers::pass(double seconds, std::vector<Timer>& due) {
+  for (double& left_s : left_s_) left_s -= seconds;
+  for (std::size_t place = 0; place < left_s_.size();) {
+    if (left_s_[place] >= PRECISION) {
+      ++place;
+      continue;
+    }
+    const std::size_t slot = running_[place];
+    due.push_back({slots_[slot].number, slot});
+    remove(place);
   }
+}
+
+/// Takes a timer out of those that run; the last of them takes its place.
+void Timers::remove(std::size_t place) {
+  slots_[running_[place]].place = NONE;
+  if (place + 1 < left_s_.size()) {
+    left_s_[place] = left_s_.back();
+    running_[place] = running_.back();
+    slots_[running_[place]].place = place;
+  }
+  left_s_.pop_back();
+  running_.pop_back();
 }
 
 Action Timers::release(Timer timer) {

@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <queue>
 #include <vector>
+
+#include "model/resource.hpp"
 
 namespace spillway::batsim {
 
@@ -19,43 +20,43 @@ struct Timer {
   bool set() const { return number >= 0; }
 };
 
-/// Timers by time, those of one time by number.
+/// Timers by the time that is left of each, from which every step subtracts its own length.
 ///
-/// A forgotten timer leaves the heap when it comes to the top, which is looked at before the next
-/// moment is computed: a stop of the engine at its time would change the rounding of what is left
-/// of each task.
+/// This is SimGrid's arithmetic of a sleep: no moment of its end is kept, so rounding errors add up
+/// as they do there, and two ends that are nominally one fall into one step or into two as there.
 class Timers {
  public:
-  void add(double time_s, std::int64_t number, Action action, Timer& timer);
+  /// Timers with less than this left have ended (SimGrid's `precision/timing`), s.
+  static constexpr double PRECISION = 1e-9;
 
-  /// Drops a timer, unless it has fired.
+  void add(double left_s, std::int64_t number, Action action, Timer& timer);
+
+  /// Drops a timer, unless its action was released.
   void forget(Timer timer);
 
-  /// Time of the first timer; `NEVER` without one.
-  double next_s();
+  /// Least time that is left of a timer, s; `NEVER` without one.
+  double least_s() const;
 
-  /// Takes the timers up to a time; they can still be forgotten.
-  void take(double until_s, std::vector<Timer>& due);
+  /// Lets time pass and takes the timers that have ended; they can still be forgotten.
+  void pass(double seconds, std::vector<Timer>& due);
 
   /// The action of a timer that was taken; empty if it was forgotten since. It is released.
   Action release(Timer timer);
 
  private:
-  struct Entry {
-    double time_s;
-    Timer timer;
-    bool operator<(const Entry& other) const {  // the queue has the largest on top
-      return time_s != other.time_s ? time_s > other.time_s : timer.number > other.timer.number;
-    }
-  };
   struct Slot {
     std::int64_t number = -1;
     Action action;
+    /// Place among the timers that run; none once it was taken.
+    std::size_t place = NONE;
   };
+  static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
 
-  bool live(Timer timer) const { return slots_[timer.slot].number == timer.number; }
+  void remove(std::size_t place);
 
-  std::priority_queue<Entry> heap_;
+  std::vector<double> left_s_;
+  /// Slots of the timers that run, beside `left_s_`.
+  std::vector<std::size_t> running_;
   std::vector<Slot> slots_;
   std::vector<std::size_t> unused_;
 };

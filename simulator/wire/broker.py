@@ -292,5 +292,5 @@ def _loop_options(options: SimulationOptions, machines: Machines, progress: bool
     needed.wall_clock = options.wall_clock
     needed.most_idle_calls = MOST_IDLE_CALLS
     needed.progress_every = options.progress_every if progress else 0
-    needed.own_message_s = machines.own_message_s
+    needed.set_own_way(*machines.own_way)
     return needed

@@ -7,6 +7,7 @@ digits in names as numbers, but for compute hosts only. The master has no id.
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ class Machines:
         self.cores: tuple[int, ...] = tuple(host.cores for host in platform.hosts)
         self._route = _RouteToMaster(platform, self.master_host)
         hosts = [machine.host for machine in self.all]
-        self.states = MachineStates(hosts, self.compute_count, partial(_latency, self._route, hosts))
+        self.states = MachineStates(hosts, self.compute_count, partial(_way, self._route, hosts))
 
     def _machine(self, platform: Platform, number: int, index: int, role: Role, roles: Mapping[str, str]) -> Machine:
         host = platform.hosts[index]
@@ -153,12 +154,17 @@ class Machines:
         PlatformError
             The platform states no route.
         """
-        return self.states.latency(machine_id)
+        return _one_byte_s(*self.states.way(machine_id))
 
     @property
     def own_message_s(self) -> float:
         """Seconds that a message of one byte takes from the master to itself."""
-        return self._route.one_byte_s(self.master_host)
+        return _one_byte_s(*self.own_way)
+
+    @property
+    def own_way(self) -> tuple[float, float]:
+        """Latency (s) of a message from the master to itself, and its bytes per second after that."""
+        return self._route.way(self.master_host)
 
     def state(self, machine_id: int) -> State:
         """A machine's present state."""
@@ -190,17 +196,27 @@ class _RouteToMaster:
         self._platform = platform
         self._master_host = master_host
 
-    def one_byte_s(self, host: int) -> float:
-        """Seconds that one byte takes from a host."""
+    def way(self, host: int) -> tuple[float, float]:
+        """Latency (s) of a message from a host, and its bytes per second after that."""
         platform = self._platform
         route = platform.route(host, self._master_host)
-        slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
-        return route.latency + slowest
+        slowest = min([platform.links[link].bandwidth for link in route.links], default=math.inf)
+        window = TCP_WINDOW / (2.0 * route.latency) if route.latency > 0 else math.inf
+        return route.latency, min(slowest, window)
 
 
-def _latency(route: _RouteToMaster, hosts: list[int], machine_id: int) -> float:
-    """Seconds from a machine; no method of the machines, to which their states would refer then."""
-    return route.one_byte_s(hosts[machine_id])
+TCP_WINDOW = 4194304.0
+"""Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
+
+
+def _one_byte_s(latency_s: float, bytes_per_s: float) -> float:
+    """Seconds that one byte takes."""
+    return latency_s + 1.0 / bytes_per_s
+
+
+def _way(route: _RouteToMaster, hosts: list[int], machine_id: int) -> tuple[float, float]:
+    """Way from a machine; no method of the machines, to which their states would refer then."""
+    return route.way(hosts[machine_id])
 
 
 def numbered(name: str) -> list[tuple[int, int]]:

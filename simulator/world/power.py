@@ -230,7 +230,7 @@ class PowerSwitches:
         sleeping = self._states[number].kinds[target] is Kind.SLEEP
         self._machines.set_state(number, State.SLEEPING if sleeping else State.IDLE, self.loop.clock)
         token = self._later(lambda: self._switched(number, target))
-        self.loop.post(self._machines.latency(number), token)
+        self.loop.post(number, token)
 
     def _switched(self, number: int, target: int) -> None:
         """Notify the server that a machine has arrived in its state."""

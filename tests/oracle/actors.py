@@ -11,6 +11,7 @@ rows. Both are JSON, one object a line.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -21,6 +22,9 @@ import simgrid  # type: ignore[import-not-found]
 from simgrid import Actor, Engine, Host, Mailbox, this_actor
 
 Json = dict[str, Any]
+
+LIBRARY = ctypes.CDLL("libsimgrid.so.3.32")
+"""The library that the binding has loaded."""
 
 NANOSECOND = 1e-9
 """Times closer together than this are one: sums of times differ from the nominal ones in their last bits."""
@@ -40,8 +44,6 @@ class World:
         self.master = Host.by_name(case["master"])
         self.machines = [Host.by_name(name) for name in case["machines"]]
         self.jobs = {job["id"]: job for job in case["jobs"]}
-        self.box = Mailbox.by_name("server")
-        self.sent: list[float] = []
         self.running: dict[str, Any] = {}
         self.killed: set[str] = set()
         self.left = len(self.jobs)
@@ -67,17 +69,17 @@ class World:
 
     def send(self, kind: str, data: Any = None) -> None:
         """Send one byte to the server and wait until it has it."""
-        self.sent.append(Engine.clock)
-        self.box.put((kind, data), 1)
+        Mailbox.by_name("server").put((kind, data), 1)
 
     @property
     def waiting(self) -> bool:
-        """Whether a message waits for the server.
+        """Whether a message waits for the server, by SimGrid's own function: its binding does not have it.
 
-        The binding cannot look into a mailbox. A received message took time, so a message sent at the same instant
-        cannot be in the mailbox yet: SimGrid puts it there when all actors of the instant have run.
+        As in Batsim the mailbox is looked up by its name first, for each message too. That lets the other actors of
+        this instant run: a message that one of them sends now is not there yet, but one sent a step before is, even if
+        the clock has not moved.
         """
-        return any(moment < Engine.clock for moment in self.sent)
+        return bool(LIBRARY.sg_mailbox_listen(b"server"))
 
     def note(self, kind: str, **data: Any) -> None:
         """An event for the scheduler."""
@@ -163,8 +165,7 @@ class World:
         begins = {"timestamp": 0.0, "type": "SIMULATION_BEGINS", "data": self.case["begins"]}
         self.spawn(self.master, self.exchange, [begins])
         while True:
-            kind, data = self.box.get()
-            self.sent.pop(0)
+            kind, data = Mailbox.by_name("server").get()
             self.receive(kind, data)
             done = self.left == 0 and not self.submitting and not self.calls
             if self.over and self.ready:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,43 @@ def test_calls_at_the_end_of_a_walltime(loopback: str, profile: Any, walltime: f
     """A call at 8 s: where messages take less than a quarter of a nanosecond, the walltime ends with it."""
     platform, data = loop(tmp_path, *LOOPS[loopback]), jobs({"walltime": walltime}, profiles={"p": profile})
     compare(play_ours(platform, data, in_turn(call(8.0)), tmp_path), play_theirs(platform, data, in_turn(call(8.0))))
+
+
+def test_ends_that_are_nominally_one(tmp_path: Path) -> None:
+    """Recorded from Batsim 4.2.1: the job's submission at 9 s waits for the server when the call of 9 s is received.
+
+    The submitter's pause ends a rounding error before the receipt of the call, so its message is in the mailbox.
+    """
+    platform = loop(tmp_path, *LOOPS["15 us"])
+    data = jobs({}, {"subtime": 8}, {"subtime": 9}, profiles={"p": DELAY})
+    ours = play_ours(platform, data, in_turn(call(9.0)), tmp_path, compute_sharing=True)
+    told = next(message for message in ours.messages if message["now"] > 9.0)
+    assert told["now"] == 9.00003
+    assert [event["timestamp"] for event in told["events"]] == [9.000015, 9.00003]
+    compare(ours, play_theirs(platform, data, in_turn(call(9.0))))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_conversations(seed: int, tmp_path: Path) -> None:
+    """Submissions, calls and walltimes at multiples of one time, so that many ends are nominally one.
+
+    Tasks have no walltime: in SimGrid one that reached it still computes until its job has reported that.
+    """
+    rng = random.Random(seed)
+    step = rng.choice((1, 0.5, 0.25, 0.1, 3))
+    some = [{"subtime": round(step * rng.randint(0, 12), 6)} for _ in range(rng.randint(2, 6))]
+    profile: dict[str, Any] = {"type": "parallel_homogeneous", "cpu": 1e9 * step * rng.randint(1, 10), "com": 0}
+    if rng.random() < 0.5:
+        profile = {"type": "delay", "delay": round(step * rng.randint(1, 10), 6)}
+        some = [{**job, "walltime": round(step * rng.randint(1, 12), 6)} if rng.random() < 0.5 else job for job in some]
+    data = jobs(*some, profiles={"p": profile})
+    first = min(job["subtime"] for job in some)
+    calls = [call(round(first + step * rng.randint(1, 15), 6)) for _ in range(rng.randint(0, 3))]
+    platform = loop(tmp_path, *LOOPS[rng.choice(list(LOOPS))])
+    compare(
+        play_ours(platform, data, in_turn(*calls), tmp_path, compute_sharing=True),
+        play_theirs(platform, data, in_turn(*calls)),
+    )
 
 
 @pytest.mark.parametrize("loopback", LOOPS)

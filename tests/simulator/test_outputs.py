@@ -155,8 +155,8 @@ def test_paje_trace(tmp_path: Path) -> None:
         "6 5.000000 machine_state m2 jw0!d",
         "6 7.000000 machine_state m2 w",
     ]
-    assert tail.splitlines()[0] == "3 7.500000 m0 machine_ct"
-    assert tail.splitlines()[-1] == "3 7.500000 root root_ct"
+    assert tail.splitlines()[0] == "3 7.500001 m0 machine_ct"
+    assert tail.splitlines()[-1] == "3 7.500001 root root_ct"
 
 
 def test_paje_trace_of_shared_machines(tmp_path: Path) -> None:

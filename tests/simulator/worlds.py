@@ -29,6 +29,9 @@ from spillway.simulator.wire.broker import Simulation, SimulationResult
 LATENCY = 0.5
 """Latency of the route from every host to the master in the small world (s); big, so that it shows."""
 
+BYTE_S = 2 * LATENCY / 4194304
+"""Time of a byte there (s): in SimGrid no transfer is faster than its window per two latencies."""
+
 XML = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">

@@ -41,7 +41,18 @@ from spillway.simulator.options import BATSIM_5
 from spillway.simulator.wire.command import main
 from spillway.simulator.world.machines import Machines, numbered
 from tests.simulator.peers import listening
-from tests.simulator.worlds import FINISHED, LATENCY, Scheduler, execute, greedy, jobs, kill, scripted, small_platform
+from tests.simulator.worlds import (
+    BYTE_S,
+    FINISHED,
+    LATENCY,
+    Scheduler,
+    execute,
+    greedy,
+    jobs,
+    kill,
+    scripted,
+    small_platform,
+)
 from tests.simulator.worlds import run as run_in_the_small_world
 
 DELAY = {"p": {"type": "DelayProfile", "delay": 10}}
@@ -189,7 +200,7 @@ def test_registered_profiles_keep_their_digits_and_may_be_sequences() -> None:
         FINISHED,
     )
     (ended,) = run(None, scripted(requests), dynamic_jobs=True).events(JobCompleted)
-    assert ended.timestamp == pytest.approx(3 * 0.1234567891 + LATENCY, abs=1e-8)
+    assert ended.timestamp == pytest.approx(3 * 0.1234567891 + LATENCY + BYTE_S, abs=1e-8)
 
 
 def test_a_sequence_of_unknown_parts_is_refused() -> None:
