@@ -110,8 +110,9 @@ bool Kernel::pass_arrival(double seconds) {
   if (!receiving_) return false;
   if (latency_left_s_ > 0.0) {
     latency_left_s_ -= seconds;
-    if (latency_left_s_ < Timers::PRECISION) latency_left_s_ = 0.0;
-    return false;
+    if (latency_left_s_ >= Timers::PRECISION) return false;
+    latency_left_s_ = 0.0;
+    return arriving_.way.bytes_per_s == NEVER;
   }
   byte_left_ -= arriving_.way.bytes_per_s * seconds;
   return byte_left_ < BYTE_PRECISION;

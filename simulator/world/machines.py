@@ -200,9 +200,10 @@ class _RouteToMaster:
         """Latency (s) of a message from a host, and its bytes per second after that."""
         platform = self._platform
         route = platform.route(host, self._master_host)
-        slowest = min([platform.links[link].bandwidth for link in route.links], default=math.inf)
+        if not route.links:  # a task without a resource has no work
+            return route.latency, math.inf
         window = TCP_WINDOW / (2.0 * route.latency) if route.latency > 0 else math.inf
-        return route.latency, min(slowest, window)
+        return route.latency, min(window, *(platform.links[link].bandwidth for link in route.links))
 
 
 TCP_WINDOW = 4194304.0

@@ -173,13 +173,8 @@ VIVALDI = """<?xml version="1.0"?>
 PLACES = {"without latencies": (0, 0), "5 ms away": (5, 0), "0.25 ms above the plane": (0, 0.25)}
 
 
-APART = ("one", "one later", "walltime as long as the work")
-"""Submissions, ends and walltimes of different moments."""
-
-
-@pytest.mark.parametrize(
-    ("name", "place"), [(name, place) for place in PLACES for name in (SUBMISSIONS if PLACES[place][1] else APART)]
-)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SUBMISSIONS)
 def test_machine_without_links(name: str, place: str, tmp_path: Path) -> None:
     """Upstream's machines for energy have no links: messages take what the coordinates say, maybe nothing."""
     path = tmp_path / "platform.xml"
