@@ -312,7 +312,8 @@ std::string Timeline::check() const {
     }
     if (nodes != cells[FREE_NODES]) return "free nodes do not add up";
     for (std::int64_t column = machine.first_storage; column < machine.width; column++) {
-      if (cells[column] < 0) return "a storage node or a link is over-committed";
+      if (cells[column] < machine.least[at(column)])
+        return "a storage node or a link is over-committed";
       if (cells[column] > machine.capacity[at(column)]) return "more is free than there is";
       if (column < machine.first_link) bytes += cells[column];
     }

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spillway.base import durable
 from spillway.base.errors import shown
 from spillway.base.near import near
 from spillway.experiments.run.errors import SpecError
@@ -215,7 +216,7 @@ def log(jobs: Any, *, nodes: int | None = None) -> Log:
         lines.append(" ".join([str(place), *cells]))
     folder = Path(tempfile.mkdtemp(prefix="spillway-"))
     path = folder / "jobs.swf"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    durable.write_text(path, "\n".join(lines) + "\n", sync=False)
     return read(path, format="swf", fields=",".join(["number", *(_COLUMNS[name] for name in given)]))
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spillway.base import durable
 from spillway.base.errors import OptionError
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
@@ -116,8 +117,8 @@ class Simulation:
         self._caller, self._record = _Caller(), _Record()
         self._open = ExitStack()
         folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
-        (folder / "machine.xml").write_text(found.xml, encoding="utf-8")
-        (folder / "jobs.json").write_bytes(inputs.read(source, found, ModelSpec(), seed)[1])
+        durable.write_text(folder / "machine.xml", found.xml, sync=False)
+        durable.write_bytes(folder / "jobs.json", inputs.read(source, found, ModelSpec(), seed)[1], sync=False)
         platform = load_platform(folder / "machine.xml")
         self._simulation = Played(
             platform,

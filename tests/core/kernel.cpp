@@ -57,7 +57,7 @@ class Seconds final : public Engine {
 };
 
 struct World {
-  explicit World(double own_s = 0.0) : kernel(engine, own_s) {}
+  explicit World(double own_s = 0.0) : kernel(engine, spillway::batsim::Way{own_s}) {}
 
   /// Writes its name and the time into the log.
   Action note(const std::string& name) {
@@ -101,9 +101,9 @@ CORE_TEST(forgotten_timers_do_not_ring_nor_move_the_clock) {
 
 CORE_TEST(messages_are_received_one_after_another_and_the_sender_continues_after_the_server) {
   World world;
-  world.kernel.post(0.5, world.note("a"), world.note("sender of a"));
-  world.kernel.post(0.0, world.note("b"));
-  world.kernel.post(0.25, world.note("c"));
+  world.kernel.post({0.5}, world.note("a"), world.note("sender of a"));
+  world.kernel.post({}, world.note("b"));
+  world.kernel.post({0.25}, world.note("c"));
   world.kernel.run();
   EXPECT((world.names() == Names{"a", "sender of a", "b", "c"}));
   EXPECT(world.log[2].first == 0.5);
@@ -123,8 +123,8 @@ CORE_TEST(the_mailbox_is_empty_while_the_only_message_is_on_its_way) {
   World world;
   std::vector<bool> empty;
   world.kernel.after_receive = [&] { empty.push_back(world.kernel.mailbox_empty()); };
-  world.kernel.post(0.5, [] {});
-  world.kernel.post(0.5, [] {});
+  world.kernel.post({0.5}, [] {});
+  world.kernel.post({0.5}, [] {});
   world.kernel.run();
   EXPECT((empty == std::vector<bool>{false, true}));
 }
@@ -134,8 +134,8 @@ CORE_TEST(what_is_sent_at_an_arrival_is_not_in_the_mailbox_yet) {
        {std::pair(1.0 - 2e-9, true), {1.0, false}, {1.0 + 5e-10, false}}) {
     World world;
     std::vector<bool> empty;
-    world.kernel.post(1.0, world.note("arrival"));
-    world.kernel.at(moment_s, [&] { world.kernel.post(0.0, world.note("sent")); });
+    world.kernel.post({1.0}, world.note("arrival"));
+    world.kernel.at(moment_s, [&] { world.kernel.post({}, world.note("sent")); });
     world.kernel.after_receive = [&] { empty.push_back(world.kernel.mailbox_empty()); };
     world.kernel.run();
     EXPECT((world.names() == Names{"arrival", "sent"}));
@@ -143,13 +143,22 @@ CORE_TEST(what_is_sent_at_an_arrival_is_not_in_the_mailbox_yet) {
   }
 }
 
+CORE_TEST(a_message_has_its_latency_and_then_its_byte) {
+  World world;
+  world.kernel.post({0.5, 4.0}, world.note("arrival"));
+  world.kernel.at(0.5, world.note("latency over"));
+  world.kernel.run();
+  EXPECT((world.names() == Names{"latency over", "arrival"}));
+  EXPECT(world.log[1].first == 0.75);
+}
+
 CORE_TEST(new_actors_run_after_what_was_sent) {
   World world;
   world.kernel.post(
-      0.0,
+      {},
       [&] {
-        world.kernel.spawn([&] { world.kernel.post(0.0, world.note("spawned")); });
-        world.kernel.post(0.0, world.note("posted"));
+        world.kernel.spawn([&] { world.kernel.post({}, world.note("spawned")); });
+        world.kernel.post({}, world.note("posted"));
       },
       [&] { world.kernel.post_first(world.note("overtakes")); });
   world.kernel.run();
@@ -181,7 +190,7 @@ CORE_TEST(the_loop_is_left_on_request) {
 
 CORE_TEST(a_paused_instant_goes_on_where_it_was_left) {
   World world;
-  world.kernel.spawn([&] { world.kernel.post(0.0, world.note("sent before")); });
+  world.kernel.spawn([&] { world.kernel.post({}, world.note("sent before")); });
   world.kernel.spawn([&] {
     world.note("asks")();
     world.kernel.pause();

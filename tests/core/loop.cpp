@@ -57,6 +57,7 @@ class Nothing final : public Extension {
   JobPtr register_job(const Request&) override { return nullptr; }
   ProfilePtr extra_profile(const Job&, const Request&) override { return nullptr; }
   void other(const Request&) override {}
+  void describe(const Request&) override {}
   void forget(const Job&) override {}
   void drop_profile(const Job&) override {}
   void occurred(const std::vector<PayloadPtr>&) override {}
@@ -144,9 +145,10 @@ class Fcfs final : public Scheduler {
 struct World {
   World()
       : engine(std::vector<double>(MACHINES, 1e9)),
-        machines({0, 1, 2, 3, 4, 5, 6, 7}, MACHINES, [](std::int32_t) { return 1e-4; }),
+        machines({0, 1, 2, 3, 4, 5, 6, 7}, MACHINES,
+                 [](std::int32_t) { return spillway::batsim::Way{1e-4}; }),
         table([this](const std::string& rows) { written += rows; }) {
-    options.own_message_s = 1e-10;
+    options.own_way = {0.0, 1e10};
     options.dynamic_jobs = true;
     options.most_idle_calls = 100;
   }

@@ -88,11 +88,12 @@ def lives_of(lives: product.Lives | None) -> spec.Lives:
     return spec.Lives(lives.storage_lead_s, lives.storage_tail_s, lives.bandwidth_tail_s)
 
 
-def job_of(job: product.Job, duration_s: float) -> spec.Job:
-    """A job as plain data, expected to last for a duration."""
+def job_of(job: product.Job, duration_s: float, tiers: Sequence[int] = ()) -> spec.Job:
+    """A job as plain data, expected to last for a duration; ``tiers`` are those of the machine's partitions."""
     return spec.Job(
         job.id, job.number, job.nodes, duration_s, job.walltime_s, job.submit_time_s, job.bb_bytes, job.stripes,
         job.io_rate, tuple(job.pools), tuple(job.partitions), lives_of(job.lives),
+        max((tiers[place] for place in job.partitions), default=0) if tiers else 0,
     )  # fmt: skip
 
 
@@ -367,7 +368,8 @@ class Comparison:
             if view.timeline.holds_nodes_longer:
                 raise Outside("the published timeline")
             table = table_of(view.timeline)
-        queue = [job_of(job, view.estimate_s(job)) for job in view.queue]
+        tiers = [partition.tier for partition in view.machine.partitions]
+        queue = [job_of(job, view.estimate_s(job), tiers) for job in view.queue]
         return POLICY_RULES[rules](policy, view, table, queue)
 
 

@@ -81,6 +81,7 @@ class Job(NamedTuple):
     pools: tuple[int, ...] = ()
     partitions: tuple[int, ...] = ()
     lives: Lives = Lives()
+    tier: int = 0
 
     @property
     def size(self) -> int:
@@ -230,8 +231,8 @@ ORDERS: dict[str, Callable[[Job], float]] = {
 
 
 def ordered(jobs: Iterable[Job], order: str = "fcfs") -> list[Job]:
-    """Jobs in an order of the queue."""
-    return sorted(jobs, key=lambda job: (ORDERS[order](job), job.number))
+    """Jobs in an order of the queue, those of higher tiers first."""
+    return sorted(jobs, key=lambda job: (-job.tier, ORDERS[order](job), job.number))
 
 
 def hold(table: Table, job: Job, fit: Fit, covering: Iterable[str] = ALL, sign: int = 1) -> None:

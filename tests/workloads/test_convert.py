@@ -110,11 +110,13 @@ def test_nothing_usable_is_an_error() -> None:
 
 
 def test_repeated_numbers_get_ids_of_their_own(small_log: SwfLog) -> None:
-    """Batsim crashes on repeated ids: an equal record is the same job, another one a job of its own."""
-    again = (small_log.records[0], msgspec.structs.replace(small_log.records[0], submit_s=10**6, run_s=77))
+    """Batsim crashes on repeated ids: a job whose records are all repeated is one, another record a job of its own."""
+    again, other = small_log.records[:1], msgspec.structs.replace(small_log.records[0], submit_s=10**6, run_s=77)
     workload, report = convert(SwfLog(small_log.header, small_log.records + again), MACHINE)
-    assert [job.id for job in workload.jobs] == [3, 4, 7, 8, 9, "3_1"]
+    assert [job.id for job in workload.jobs] == [3, 4, 7, 8, 9]
     assert report.dropped["line that is there twice"] == 1
+    workload, _ = convert(SwfLog(small_log.header, (*small_log.records, other)), MACHINE)
+    assert [job.id for job in workload.jobs] == [3, 4, 7, 8, 9, "3_1"]
 
 
 def test_same_seed_same_bytes(small_log: SwfLog) -> None:

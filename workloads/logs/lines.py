@@ -75,6 +75,8 @@ class LogFile:
             yield number, lines
             number += len(lines)
             rest = tail
+        if number == 1 and rest and not rest.strip(b"\0"):
+            raise WorkloadError("expected the lines of a log, got nothing but zero bytes", self.where)
         if rest:
             yield number, _lines(rest)
 
