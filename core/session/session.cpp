@@ -79,11 +79,30 @@ bool Session::go_on(Reply& reply) {
   if (static_done && begun() && !finished_ && wire_.registration_open() && !queue_.size() &&
       !book_->running_count())
     host_.no_more();
+  drop_late_kills();
   reply.now_s = now_s_;
   reply.requests.swap(requests_);
   requests_.clear();
   message_.events.clear();
   return true;
+}
+
+// A kill may have been requested at one event of a message that reports the job's end at a later
+// one: Batsim does not know that job any more.
+void Session::drop_late_kills() {
+  bool any = false;
+  for (Request& request : requests_) {
+    if (request.kind != Request::Kind::KILL_JOB) continue;
+    auto& ids = request.job_ids;
+    const auto over = [this](const std::string& id) { return !wire_.running(id); };
+    ids.erase(std::remove_if(ids.begin(), ids.end(), over), ids.end());
+    any = any || ids.empty();
+  }
+  if (!any) return;
+  const auto nothing = [](const Request& request) {
+    return request.kind == Request::Kind::KILL_JOB && request.job_ids.empty();
+  };
+  requests_.erase(std::remove_if(requests_.begin(), requests_.end(), nothing), requests_.end());
 }
 
 bool Session::go_on_events() {

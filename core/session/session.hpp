@@ -178,6 +178,7 @@ class Session {
 
   bool go_on(Reply& reply);
   bool go_on_events();
+  void drop_late_kills();
   bool decide();
   bool pass();
   void check_times(const Message& message);

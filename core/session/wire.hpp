@@ -39,6 +39,12 @@ class Wire {
     return true;
   }
 
+  // Whether Batsim runs a job, as far as it has reported.
+  bool running(const std::string& job_id) const {
+    const auto found = jobs_.find(job_id);
+    return found != jobs_.end() && found->second == State::RUNNING;
+  }
+
   // Record a kill confirmed by Batsim; false: it was not requested, or confirmed before.
   bool killed(const std::string& job_id) { return dying_.erase(job_id) > 0; }
 

@@ -216,6 +216,21 @@ def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
     assert winners == {Cadence.MESSAGE: ["w0!2"], Cadence.EVENT: ["w0!3"]}
 
 
+def test_a_job_whose_end_the_same_message_reports_is_not_killed() -> None:
+    """Batsim does not know such a job any more, and would abort; others of the same kill are named."""
+
+    def policy(view: View) -> Iterator[Decision]:
+        yield from (start for job in view.queue if (start := try_start(view, job)) is not None)
+        if view.now_s == 5.0 and len(view.running) == 3:
+            yield from (Kill(one.job, "too long") for one in view.running)
+
+    session = Session(policy, rigid(), passes=Passes(cadence=Cadence.EVENT))
+    session.handle(Message(0.0, (begins(4), *(submitted(number, 1) for number in range(3)))))
+    reply = session.handle(Message(5.0, (RequestedCall(5.0), completed(0, 5.0))))
+    assert [request.job_ids for request in reply.events if isinstance(request, KillJob)] == [("w0!1",), ("w0!2",)]
+    session.check()
+
+
 def test_prediction_is_corrected_when_exceeded() -> None:
     """A user's history shortens estimates; a job that outlives its own is booked on, in steps."""
     history = UserHistory()
