@@ -24,6 +24,8 @@ from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.estimates import Estimator
 
 SOURCE_DIGEST: str
+TCP_WINDOW: float
+"""Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
 """SHA-256 over the C++ sources that the module was built from, as hexadecimal digits."""
 
 _Value = TypeVar("_Value", Lives, Allocation, Job)
@@ -270,8 +272,6 @@ class Timeline:
 
     Attributes
     ----------
-    changes
-        Number of changes other than of the time; code that changes an input of the timeline may add to it.
     holds_nodes_longer
         Whether nodes are held one rounding step longer than the rest (:class:`PublishedTimeline`).
 
@@ -286,7 +286,6 @@ class Timeline:
     (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
     """
 
-    changes: int
     holds_nodes_longer: ClassVar[bool]
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None: ...
@@ -629,14 +628,8 @@ class NodePlan:
     def chosen(self) -> npt.NDArray[np.int64]:
         """The nodes chosen last."""
     @property
-    def until_s(self) -> float:
-        """Time until which (s) all results stay valid if nothing but the time changes."""
-    @property
     def is_stacked(self) -> bool:
         """Whether a backfill pass was prepared."""
-    @property
-    def was_cut(self) -> bool:
-        """Whether a main pass visits no more pairs."""
     @property
     def asks(self) -> bool:
         """Whether the caller decides on the pair that a backfill pass has returned; otherwise it can start."""
@@ -2080,6 +2073,8 @@ class JobTable:
     def totals(self) -> Totals: ...
     @property
     def spans(self) -> dict[str, tuple[float, float, float, int, str]]: ...
+    def rejected_row(self, job: SimulatedJob) -> str:
+        """The row that a job has when it is rejected."""
     def settle(self) -> None:
         """Hand out the rows collected so far."""
 
@@ -2346,6 +2341,9 @@ class Loop:
     def stop(self) -> None:
         """End the simulation, whatever runs or waits."""
 
+    def waiting_jobs(self) -> list[SimulatedJob]:
+        """Jobs of files that were submitted and neither executed nor rejected, in the order of their submission."""
+
     def job(self, id: str) -> SimulatedJob | None:
         """A job that the scheduler may name, by its full id."""
 
@@ -2580,9 +2578,6 @@ class Queue:
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
     def __contains__(self, job_id: str) -> bool: ...
-    @property
-    def changes(self) -> int:
-        """Number of times that a job left, or came anywhere but at the end."""
     def find(self, job_id: str) -> Job | None: ...
     def waiting(self) -> list[Job]: ...
     def add(self, job: Job) -> None: ...

@@ -242,6 +242,7 @@ void bind_loop(nb::module_& module) {
           [](const Simulated& it) { return it.loop->server.registration_finished; },
           [](Simulated& it, bool finished) { it.loop->server.registration_finished = finished; })
       .def("stop", [](Simulated& it) { it.loop->server.forced = true; })
+      .def("waiting_jobs", [](const Simulated& it) { return it.loop->registry.waiting(); })
       .def(
           "job",
           [](const Simulated& it, const std::string& id) { return it.loop->registry.known(id); },

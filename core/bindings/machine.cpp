@@ -10,6 +10,7 @@
 
 #include "bindings/job.hpp"
 #include "bindings/values.hpp"
+#include "book/allocations.hpp"
 
 namespace spillway::bindings {
 namespace {
@@ -40,13 +41,6 @@ std::vector<std::int32_t> table_of(nb::handle array, std::size_t size) {
   const auto table = nb::cast<Table>(array);
   const std::size_t count = std::min(table.size(), size);
   return std::vector<std::int32_t>(table.data(), table.data() + count);
-}
-
-// The indices of a set, ascending: the book searches sorted lists, and sets have no order.
-std::vector<std::int32_t> set_of(nb::handle numbers) {
-  std::vector<std::int32_t> found = indices_of(numbers);
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 std::vector<Place> places_of(nb::handle things) {
@@ -100,7 +94,7 @@ std::vector<Pool> pools_of(nb::handle pools) {
       one.resource =
           resources.emplace(name, static_cast<std::int32_t>(resources.size())).first->second;
       one.mode = nb::cast<std::int32_t>(layer.attr("mode"));
-      one.nodes = set_of(layer.attr("nodes"));
+      one.nodes = ascending(indices_of(layer.attr("nodes")));  // the book searches sorted lists
     }
     found.push_back(std::move(one));
   }
@@ -138,7 +132,7 @@ MachinePtr machine_of(nb::handle machine, nb::handle given) {
   if (!facts.link_rates.empty()) facts.node_link = table_of(machine.attr("node_link"), nodes);
   facts.nearest = table_of(machine.attr("nearest_storages"), nodes * facts.storage_bytes.size());
   for (nb::handle one : machine.attr("partitions")) {
-    facts.partitions.push_back(set_of(one.attr("nodes")));
+    facts.partitions.push_back(ascending(indices_of(one.attr("nodes"))));
   }
   facts.pools = pools_of(machine.attr("pools"));
   facts.node_order = order_of(NODE_ORDERS, placement.attr("node_order"));

@@ -1,4 +1,5 @@
 #include "bindings/bindings.hpp"
+#include "model/precision.hpp"
 #include "source_digest.hpp"
 
 NB_MODULE(_native, module) {
@@ -6,6 +7,7 @@ NB_MODULE(_native, module) {
   // objects for the collector: some are left by intention.
   nanobind::set_leak_warnings(false);
   module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"));
+  module.attr("TCP_WINDOW") = spillway::TCP_WINDOW;
   module.attr("SOURCE_DIGEST") = SPILLWAY_SOURCE_DIGEST;
   spillway::bindings::bind_lives(module);
   spillway::bindings::bind_allocation(module);

@@ -117,10 +117,8 @@ void bind_node_space(nb::module_& module) {
           nb::arg("now_s"), nb::arg("sets"), nb::arg("usable"), nb::arg("idle"))
       .def_prop_ro("idle", [](const NodeSpace& self) { return set_of(self.idle()); })
       .def_prop_ro("chosen", [](const NodeSpace& self) { return set_of(self.chosen()); })
-      .def_prop_ro("until_s", &NodeSpace::until_s)
       .def_prop_ro("is_stacked", &NodeSpace::is_stacked)
-      .def_prop_ro("was_cut", [](const NodeSpace& self) { return self.verdict() == Verdict::CUT; })
-      .def_prop_ro("asks", [](const NodeSpace& self) { return self.verdict() == Verdict::ASKS; })
+      .def_prop_ro("asks", &NodeSpace::asks)
       .def("reserved", &reserved)
       .def(
           "choose", [](NodeSpace& self, const Set& nodes) { self.choose(words_of_set(nodes)); },

@@ -119,7 +119,6 @@ void bind_queue(nb::module_& module) {
       .def("__len__", &Queue::size)
       .def("__contains__",
            [](const Queue& self, const std::string& job_id) { return self.has(job_id); })
-      .def_prop_ro("changes", &Queue::changes)
       .def("find", &Queue::find, nb::arg("job_id"))
       .def("waiting", &Queue::jobs)
       .def("add", &Queue::add, nb::arg("job"))

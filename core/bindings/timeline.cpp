@@ -294,7 +294,6 @@ void bind_timeline(nb::module_& module) {
       .def_prop_ro("placement",
                    [](const Timeline& self) { return python_placement(*self.machine()); })
       .def_prop_ro("steady", &Timeline::steady)
-      .def_rw("changes", &Timeline::changes)
       .def_prop_ro("now_s", &Timeline::now_s)
       .def("__len__", &Timeline::size)
       .def("breakpoints", [](const Timeline& self) { return self.steps().times(); })

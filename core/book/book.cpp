@@ -259,7 +259,6 @@ RunningPtr Book::end(const std::string& job_id, double now_s) {
     if (part->kinds & NODES) free(part->allocation->nodes);
     release(*part, *part->allocation, part->kinds, now_s);
   }
-  ++timeline_->changes;  // also if it ends exactly when expected
   order_.erase(ended.order);
   entries_.erase(job_id);
   estimator_->observe(running->job, now_s - running->start_s);

@@ -212,7 +212,6 @@ bool Timeline::write(double start_s, double end_s, const Allocation& allocation,
     return false;
   }
   steps_.book(start_s, end_s, scratch.usage, sign);
-  changes++;
   return true;
 }
 

@@ -17,8 +17,7 @@ Timeline::Timeline(MachinePtr machine, double now_s, bool holds_nodes_longer)
     : machine_(std::move(machine)), longer_(holds_nodes_longer), steps_(*machine_, now_s) {}
 
 Timeline::Timeline(const Timeline& other)
-    : changes(other.changes),
-      machine_(other.machine_),
+    : machine_(other.machine_),
       longer_(other.longer_),
       steps_(other.steps_.copy()),
       drained_(other.drained_) {}
@@ -194,7 +193,6 @@ bool Timeline::take(double start_s, double end_s, const std::vector<std::int32_t
     for (std::size_t word = 0; word < bits.size(); word++) words[word] &= ~bits[word];
   }
   steps_.add_up(*machine_);
-  changes++;
   for (std::size_t storage = 0; storage < bb_bytes.size(); storage++) {
     Allocation unit;
     unit.storages = {static_cast<std::int32_t>(storage)};
@@ -248,7 +246,6 @@ void Timeline::close(const std::vector<std::int32_t>& nodes,
   }
   for (const std::int32_t storage : storages) drained_.erase(storage);
   steps_.add_up(*machine_);
-  changes++;
 }
 
 void Timeline::reopen(const std::vector<std::int32_t>& nodes,
@@ -264,11 +261,9 @@ void Timeline::reopen(const std::vector<std::int32_t>& nodes,
     }
   }
   steps_.add_up(*machine_);
-  changes++;
 }
 
 void Timeline::drain(std::int32_t storage, std::int64_t bytes) {
-  changes++;
   auto found = drained_.find(storage);
   if (found == drained_.end()) {
     const std::int64_t column = machine_->first_storage + storage,
@@ -285,7 +280,6 @@ void Timeline::drain(std::int32_t storage, std::int64_t bytes) {
 void Timeline::widen(const std::vector<Pool>& pools, PayloadPtr source) {
   machine_ = machine_->widened(pools, std::move(source));
   steps_ = steps_.widened(*machine_);
-  changes++;
 }
 
 Snapshot Timeline::snapshot() const { return {steps_.copy(), drained_}; }
@@ -293,7 +287,6 @@ Snapshot Timeline::snapshot() const { return {steps_.copy(), drained_}; }
 void Timeline::restore(const Snapshot& state) {
   steps_ = state.steps.copy();
   drained_ = state.drained;
-  changes++;
 }
 
 std::string Timeline::check() const {

@@ -65,8 +65,6 @@ class Timeline {
   // Whether the choice of a fit stays while it is possible, whatever else is taken.
   bool steady() const { return machine_->steady && !longer_; }
 
-  std::int64_t changes = 0;  // number of changes other than of the time; callers may add to it
-
   double now_s() const { return steps_.time(0); }
   std::int64_t size() const { return steps_.size(); }
   double time_s(std::int64_t segment) const { return steps_.time(segment); }

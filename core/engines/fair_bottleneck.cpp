@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "model/precision.hpp"
+
 namespace spillway {
 namespace {
 
-/// Free capacity below this counts as 0 (SimGrid's `maxmin/precision`).
-constexpr double RATE_PRECISION = 1e-5;
 /// Work, in tasks and resources visited, without any task settled, after which the rounds are cut
 /// short: a second or two. Fat pipes with very unequal users take that long to fill; SimGrid
 /// continues, for hours in some cases.

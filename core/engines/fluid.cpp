@@ -4,17 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "model/precision.hpp"
+
 namespace spillway {
-namespace {
-
-/// Bytes (SimGrid's `network/TCP-gamma`): no transfer is faster than this per two latencies.
-constexpr double TCP_WINDOW = 4194304.0;
-/// Latency below this counts as 0 (SimGrid's `surf/precision`), in s.
-constexpr double TIME_PRECISION = 1e-9;
-/// Remaining work below this counts as 0: the product of SimGrid's two precisions.
-constexpr double WORK_PRECISION = 1e-5 * TIME_PRECISION;
-
-}  // namespace
 
 FluidEngine::FluidEngine(std::shared_ptr<Network> network)
     : network_(std::move(network)),

@@ -4,53 +4,41 @@
 #include <map>
 
 #include "model/intervals.hpp"
-#include "model/rounding.hpp"
 
 namespace spillway {
 namespace {
 
-// Bytes of rows that are handed out together.
-constexpr std::size_t MOST_COLLECTED = 1 << 16;
-
 // A text as a cell of a CSV table: in quotation marks where it must be.
-std::string cell(const std::string& text) {
+std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
+  std::string found = "\"";
   for (const char letter : text) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
+    if (letter == '"') found += '"';
+    found += letter;
   }
-  return quoted + '"';
+  return found + '"';
 }
 
 }  // namespace
 
 AllocationTable::AllocationTable(std::vector<std::int32_t> nodes,
                                  std::vector<std::int32_t> storages,
-                                 std::vector<NamedNodes> partitions,
-                                 std::function<void(const std::string&)> sink)
+                                 std::vector<NamedNodes> partitions, Rows::Sink sink)
     : nodes_(std::move(nodes)),
       storages_(std::move(storages)),
       partitions_(std::move(partitions)),
-      sink_(std::move(sink)) {}
+      rows_(std::move(sink)) {}
 
 void AllocationTable::add(const Job& job, const Allocation& allocation, double now_s) {
   const std::size_t mark = job.id.find('!');
   for (const std::string& text :
        {job.id.substr(mark + 1), job.id.substr(0, mark), job.user, std::to_string(job.nodes),
-        node_text(allocation), std::to_string(allocation.bb_bytes), storage_text(allocation)}) {
-    text_ += cell(text);
-    text_ += ',';
-  }
-  print(text_, now_s);
-  if (!partitions_.empty()) text_ += ',' + cell(partition_of(job, allocation));
-  text_ += '\n';
-  if (text_.size() >= MOST_COLLECTED) settle();
-}
-
-void AllocationTable::settle() {
-  if (!text_.empty()) sink_(text_);
-  text_.clear();
+        node_text(allocation), std::to_string(allocation.bb_bytes), storage_text(allocation)})
+    rows_.cell(quoted(text));
+  std::string last;
+  print(last, now_s);
+  if (!partitions_.empty()) last += ',' + quoted(partition_of(job, allocation));
+  rows_.end(last);
 }
 
 std::string AllocationTable::node_text(const Allocation& allocation) const {
@@ -58,7 +46,7 @@ std::string AllocationTable::node_text(const Allocation& allocation) const {
   ids.reserve(allocation.nodes.size());
   for (const std::int32_t node : allocation.nodes) ids.push_back(nodes_.at(std::size_t(node)));
   std::sort(ids.begin(), ids.end());
-  return ids.empty() ? "" : intervals(ids);
+  return intervals(ids);
 }
 
 // Storage nodes with the number of requests on each: `97:2 105:1`.

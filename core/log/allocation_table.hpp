@@ -1,11 +1,11 @@
 // Rows of `allocations.csv`: what each started job was given.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "log/rows.hpp"
 #include "model/job.hpp"
 
 namespace spillway {
@@ -21,12 +21,12 @@ class AllocationTable {
   // nodes, storages: Batsim's ids of nodes and storage nodes by the indices that schedulers use.
   // partitions: a column more, if there are any. sink: is given the rows, many at a time.
   AllocationTable(std::vector<std::int32_t> nodes, std::vector<std::int32_t> storages,
-                  std::vector<NamedNodes> partitions, std::function<void(const std::string&)> sink);
+                  std::vector<NamedNodes> partitions, Rows::Sink sink);
 
   // A job starts.
   void add(const Job& job, const Allocation& allocation, double now_s);
   // Hand out the rows collected so far.
-  void settle();
+  void settle() { rows_.settle(); }
 
  private:
   std::string node_text(const Allocation& allocation) const;
@@ -35,8 +35,7 @@ class AllocationTable {
 
   std::vector<std::int32_t> nodes_, storages_;
   std::vector<NamedNodes> partitions_;
-  std::function<void(const std::string&)> sink_;
-  std::string text_;
+  Rows rows_;
 };
 
 }  // namespace spillway

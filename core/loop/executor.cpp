@@ -6,14 +6,13 @@
 
 #include "model/rounding.hpp"
 
+#include "model/precision.hpp"
+
 namespace spillway::batsim {
 namespace {
 
 /// Replacement of a runtime of 0.
 constexpr double SHORTEST_RUNTIME_S = 1e-5;
-
-/// A task with no more than this share of its work left has ended (SimGrid's precision).
-constexpr double WORK_PRECISION = 1e-14;
 
 JobState end_state(std::int32_t code) {
   switch (code) {

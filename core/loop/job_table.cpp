@@ -7,57 +7,43 @@
 #include "model/rounding.hpp"
 
 namespace spillway::batsim {
-namespace {
-
-/// Bytes of rows that are handed out together.
-constexpr std::size_t MOST_COLLECTED = 1 << 16;
-
-/// Appends a cell and the comma after it.
-void cell(std::string& row, const std::string& text) {
-  row += text;
-  row += ',';
-}
-void cell(std::string& row, double number) {
-  print(row, number);
-  row += ',';
-}
-
-}  // namespace
 
 void JobTable::add(const Job& job) {
   ++totals_.jobs;
   if (job.state == JobState::REJECTED) {
     ++totals_.rejected;
-    if (sink_) add_rejected(job);
+    if (rows_.has_sink()) write_rejected(rows_, job);
     return;
   }
   count(job);
-  const bool local = job.origin->kind == Origin::Kind::LOCAL;
-  if (!sink_ && !local) return;
-  if (local) note_span(job);
-  if (!sink_) return;
+  if (job.origin->kind == Origin::Kind::LOCAL) note_span(job);
+  if (!rows_.has_sink()) return;
   const double finish_s = job.start_s + job.runtime_s;
   const double turnaround_s = finish_s - job.subtime_s;
   const bool good = job.state == JobState::COMPLETED_SUCCESSFULLY;
-  add_request(job);
-  cell(text_, good ? "1" : "0");
-  cell(text_, name_of(job.state));
-  cell(text_, job.start_s);
-  cell(text_, job.runtime_s);
-  cell(text_, finish_s);
-  cell(text_, job.start_s - job.subtime_s);
-  cell(text_, turnaround_s);
-  cell(text_, turnaround_s / job.runtime_s);
-  cell(text_, job.allocation->text);
-  cell(text_, job.energy_j);
-  end_row(job);
-  if (text_.size() >= MOST_COLLECTED) settle();
+  write_request(rows_, job);
+  rows_.cell(good ? "1" : "0");
+  rows_.cell(name_of(job.state));
+  rows_.cell(job.start_s);
+  rows_.cell(job.runtime_s);
+  rows_.cell(finish_s);
+  rows_.cell(job.start_s - job.subtime_s);
+  rows_.cell(turnaround_s);
+  rows_.cell(turnaround_s / job.runtime_s);
+  rows_.cell(job.allocation->text);
+  rows_.cell(job.energy_j);
+  rows_.end(metadata_of(job));
 }
 
-void JobTable::add_rejected(const Job& job) {
-  add_request(job);
-  text_ += "0,REJECTED,,,,,,,,,";
-  end_row(job);
+std::string JobTable::rejected_row(const Job& job) const {
+  Rows row({});
+  write_rejected(row, job);
+  return row.text();
+}
+
+void JobTable::write_rejected(Rows& rows, const Job& job) const {
+  write_request(rows, job);
+  rows.end("0,REJECTED,,,,,,,,," + metadata_of(job));
 }
 
 std::string JobTable::profile_of(const Job& job) const {
@@ -66,19 +52,18 @@ std::string JobTable::profile_of(const Job& job) const {
   return job.origin->name + '!' + job.profile->name;
 }
 
-void JobTable::end_row(const Job& job) {
-  if (old_rows_) text_ += '"' + job.metadata + '"';
-  text_ += '\n';
+std::string JobTable::metadata_of(const Job& job) const {
+  return old_rows_ ? '"' + job.metadata + '"' : "";
 }
 
 /// The cells of what a job requests, which come first.
-void JobTable::add_request(const Job& job) {
-  cell(text_, job.name);
-  cell(text_, job.origin->name);
-  cell(text_, profile_of(job));
-  cell(text_, job.subtime_s);
-  cell(text_, std::to_string(job.res));
-  cell(text_, job.walltime_s);
+void JobTable::write_request(Rows& rows, const Job& job) const {
+  rows.cell(job.name);
+  rows.cell(job.origin->name);
+  rows.cell(profile_of(job));
+  rows.cell(job.subtime_s);
+  rows.cell(std::to_string(job.res));
+  rows.cell(job.walltime_s);
 }
 
 void JobTable::count(const Job& job) {
@@ -113,10 +98,6 @@ void JobTable::note_span(const Job& job) {
   span.start_s = std::min(span.start_s, start_s);
   span.received_s += finish_s - start_s;
   ++span.jobs;
-}
-
-void JobTable::settle() {
-  if (!text_.empty()) sink_(std::exchange(text_, {}));
 }
 
 }  // namespace spillway::batsim

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "log/rows.hpp"
 #include "loop/job.hpp"
 
 namespace spillway::batsim {
@@ -41,8 +41,8 @@ class JobTable {
  public:
   /// `sink` is given the rows, many at a time; without one only the sums are kept. `old_rows`:
   /// profiles are named without their workload, and metadata are in quotes (Batsim 4).
-  explicit JobTable(std::function<void(const std::string&)> sink = {}, bool old_rows = true)
-      : sink_(std::move(sink)), old_rows_(old_rows) {}
+  explicit JobTable(Rows::Sink sink = {}, bool old_rows = true)
+      : rows_(std::move(sink)), old_rows_(old_rows) {}
 
   /// Adds a job that has ended or was rejected.
   void add(const Job& job);
@@ -51,22 +51,24 @@ class JobTable {
   const std::unordered_map<std::string, Span>& spans() const { return spans_; }
 
   /// Hands out the rows collected so far.
-  void settle();
+  void settle() { rows_.settle(); }
+
+  /// The row that a job has when it is rejected.
+  std::string rejected_row(const Job& job) const;
 
  private:
-  void add_rejected(const Job& job);
+  void write_rejected(Rows& rows, const Job& job) const;
+  void write_request(Rows& rows, const Job& job) const;
   std::string profile_of(const Job& job) const;
-  void end_row(const Job& job);
-  void add_request(const Job& job);
+  std::string metadata_of(const Job& job) const;
   void count(const Job& job);
   void note_span(const Job& job);
 
-  std::function<void(const std::string&)> sink_;
+  Rows rows_;
   bool old_rows_;
   Totals totals_;
   /// By name of the workload.
   std::unordered_map<std::string, Span> spans_;
-  std::string text_;
 };
 
 }  // namespace spillway::batsim

@@ -6,15 +6,13 @@
 
 #include "loop/fault.hpp"
 #include "model/limits.hpp"
+#include "model/precision.hpp"
 
 namespace spillway::batsim {
 namespace {
 
 /// Steps between two looks for signals.
 constexpr std::int64_t BREATH = 4096;
-
-/// Less than this of a message's byte is nothing: the product of SimGrid's two precisions.
-constexpr double BYTE_PRECISION = 1e-5 * Timers::PRECISION;
 
 }  // namespace
 
@@ -110,12 +108,12 @@ bool Kernel::pass_arrival(double seconds) {
   if (!receiving_) return false;
   if (latency_left_s_ > 0.0) {
     latency_left_s_ -= seconds;
-    if (latency_left_s_ >= Timers::PRECISION) return false;
+    if (latency_left_s_ >= TIME_PRECISION) return false;
     latency_left_s_ = 0.0;
     return arriving_.way.bytes_per_s == NEVER;
   }
   byte_left_ -= arriving_.way.bytes_per_s * seconds;
-  return byte_left_ < BYTE_PRECISION;
+  return byte_left_ < WORK_PRECISION;
 }
 
 /// Handles the ends of this instant in the order of their beginnings.

@@ -34,6 +34,17 @@ JobPtr JobRegistry::find(const std::string& id, std::string& reason) {
   return found != nullptr ? found : extension_.find(id, reason);
 }
 
+std::vector<JobPtr> JobRegistry::waiting() const {
+  std::vector<JobPtr> found;
+  for (const auto& [id, job] : jobs_) {
+    if (job->state == JobState::SUBMITTED && job->origin->kind == Origin::Kind::FILE)
+      found.push_back(job);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const JobPtr& one, const JobPtr& other) { return one->entry < other->entry; });
+  return found;
+}
+
 std::vector<std::string> JobRegistry::running_on(std::int32_t machine) const {
   std::vector<std::pair<std::int64_t, std::string>> found;
   for (const auto& [id, job] : jobs_) {

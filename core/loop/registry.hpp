@@ -28,6 +28,10 @@ class JobRegistry {
   /// The same; `nullptr` and the reason.
   JobPtr find(const std::string& id, std::string& reason);
 
+  /// Jobs of files that were submitted and neither executed nor rejected, in the order of their
+  /// submission.
+  std::vector<JobPtr> waiting() const;
+
   /// Ids of the jobs that run on a machine, in the order in which they were entered.
   std::vector<std::string> running_on(std::int32_t machine) const;
 

@@ -1,5 +1,7 @@
 #include "loop/submitters.hpp"
 
+#include "model/precision.hpp"
+
 namespace spillway::batsim {
 
 void Submitter::begin() {
@@ -12,7 +14,7 @@ void Submitter::begin() {
 
 /// Takes the items that are due and sends them; then sleeps until the next one, or leaves.
 void Submitter::collect() {
-  const double limit_s = since_s_ + Timers::PRECISION;
+  const double limit_s = since_s_ + TIME_PRECISION;
   while (!empty() && next_s() <= limit_s) take();
   if (batched()) {
     kernel_.post_here([this] { deliver(); }, [this] { after(); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/precision.hpp"
+
 namespace spillway::batsim {
 
 void Timers::add(double left_s, std::int64_t number, Action action, Timer& timer) {
@@ -38,7 +40,7 @@ double Timers::least_s() const {
 void Timers::pass(double seconds, std::vector<Timer>& due) {
   for (double& left_s : left_s_) left_s -= seconds;
   for (std::size_t place = 0; place < left_s_.size();) {
-    if (left_s_[place] >= PRECISION) {
+    if (left_s_[place] >= TIME_PRECISION) {
       ++place;
       continue;
     }

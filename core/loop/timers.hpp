@@ -26,9 +26,6 @@ struct Timer {
 /// as they do there, and two ends that are nominally one fall into one step or into two as there.
 class Timers {
  public:
-  /// Timers with less than this left have ended (SimGrid's `precision/timing`), s.
-  static constexpr double PRECISION = 1e-9;
-
   void add(double left_s, std::int64_t number, Action action, Timer& timer);
 
   /// Drops a timer, unless its action was released.

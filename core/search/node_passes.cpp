@@ -34,7 +34,6 @@ bool NodeSpace::may_start(const PairTable& pairs, std::int64_t pair, const PlanR
     found_[at(word)] = allowed_[at(word)] & left_[0][at(word)];
     number += popcount(found_[at(word)]);
   }
-  note_until(now_s, end_s);
   for (std::int64_t segment = after(end_s) - 1; number >= one.nodes && segment >= 0; segment--)
     number = narrow(segment);
   return number >= one.nodes;
@@ -105,7 +104,6 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
     }
     const std::int64_t leaving = leave(one.nodes, rules.linear_s, gone_s);
     const bool runs = leaving > ended_ && ends_s_[at(leaving)] > gone_s;
-    if (runs) until_s_ = std::min(until_s_, ends_s_[at(leaving)] - 1.0);
     double start_s =
         std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);
     const bool waits = start_s <= now_s;
@@ -120,7 +118,6 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
         return now_s;
       }
       start_s = now_s + 1.0;  // for nodes that are not back yet
-      until_s_ = std::min(until_s_, now_s);
     }
     if (now_only) return NEVER;
     if (!waits) {
@@ -142,11 +139,7 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
 bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
                      std::int64_t pair, double start_s) {
   const PairRow& one = pairs.rows[pair];
-  if (start_s > rules.until_s) {
-    until_s_ = std::min(until_s_, start_s - (rules.until_s - rules.now_s));
-    return false;
-  }
-  if (one.flags & PAIR_NOW_ONLY) return false;
+  if (start_s > rules.until_s || one.flags & PAIR_NOW_ONLY) return false;
   pass.counts[RESERVED * pass.columns + one.set]++;
   reserve(rounded(start_s, rules.resolution_s), end_of(start_s + pairs.durations_s[pair], rules));
   return true;
@@ -176,7 +169,7 @@ std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const
                            pass.counts[RESERVED * pass.columns + one.set] >= rules.most_reserved);
     if (one_left) one.flags |= PAIR_NOW_ONLY;
     if (one.flags & PAIR_CALLER) {
-      verdict_ = Verdict::ASKS;
+      asks_ = true;
       return pair;
     }
     const double first_s = not_before(pairs, pass, rules, pair);
@@ -187,7 +180,7 @@ std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const
     pass.starts_s[pair] = start_s;
     if (start_s < NEVER) waiting = PLANNED;
     if (start_s <= now_s && !(one.flags & (PAIR_WITHOUT | PAIR_STAGING))) {
-      verdict_ = Verdict::FITS;
+      asks_ = false;
       return pair;
     }
     if (start_s < NEVER && !(start_s <= now_s && one.flags & PAIR_WITHOUT))
@@ -202,10 +195,7 @@ std::int64_t NodeSpace::main(const PairTable& pairs, std::int64_t* ended, std::u
   for (; pair < pairs.count; pair++) {
     const PairRow& one = pairs.rows[pair];
     if (!pairs.waiting[one.job]) continue;
-    if (looked_ == depth) {
-      verdict_ = Verdict::CUT;
-      return pairs.count;
-    }
+    if (looked_ == depth) return pairs.count;
     looked_++;
     if (ended[one.set]) continue;
     if (asks < 0 || one.flags & asks) return pair;

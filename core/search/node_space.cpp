@@ -164,10 +164,9 @@ std::int64_t NodeSpace::release(std::int64_t segment) const {
 
 // Whether a search from a time in the segment `first` on reaches the begin of a later segment. It
 // visits the segments that begin while the job would run, and two more.
-bool NodeSpace::sees(std::int64_t segment, std::int64_t first, double begin_s, double duration_s) {
-  if (segment - 1 <= first || times_[at(segment - 2)] <= begin_s + duration_s) return true;
-  if (first == 0) until_s_ = std::min(until_s_, times_[at(segment - 2)] - duration_s);
-  return false;
+bool NodeSpace::sees(std::int64_t segment, std::int64_t first, double begin_s,
+                     double duration_s) const {
+  return segment - 1 <= first || times_[at(segment - 2)] <= begin_s + duration_s;
 }
 
 // Time at which a search from a time in the segment `first` on is repeated, if it leads to a late
@@ -212,20 +211,11 @@ double NodeSpace::allow(std::int64_t set, double begin_s, double end_s, const Pl
   return within && again_s < rules.until_s ? again_s : NEVER;
 }
 
-// Bound the validity by the time for which the reservations from the present to end_s stay valid.
-void NodeSpace::note_until(double now_s, double end_s) {
-  if (segments() > 1) until_s_ = std::min(until_s_, times_[1]);
-  const std::int64_t following = after(end_s);
-  if (following < segments())
-    until_s_ = std::min(until_s_, times_[at(following)] - (end_s - now_s));
-}
-
 // Find the allowed nodes without a reservation in [begin_s, end_s]; -1 if they suffice. Otherwise a
 // segment: it and those after it, up to end_s, leave too few. So does every interval of this length
 // that begins before that segment ends.
 std::int64_t NodeSpace::unreserved(std::int64_t nodes, double begin_s, double end_s) {
   const std::int64_t first = after(begin_s) - 1;
-  if (begin_s <= times_[0]) note_until(begin_s, end_s);
   found_ = allowed_;
   for (std::int64_t segment = after(end_s) - 1; segment >= first; segment--) {
     if (narrow(segment) < nodes) return segment;

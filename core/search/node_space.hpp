@@ -49,9 +49,6 @@ struct PlanRules {
   bool starts_only;  // whether pairs that cannot start any more are left out
 };
 
-// Why a search of a space returned.
-enum class Verdict : std::int32_t { FITS, CUT, ASKS };
-
 class NodeSpace {
  public:
   using Words = std::vector<std::uint64_t>;
@@ -75,10 +72,8 @@ class NodeSpace {
   const Words& usable() const { return usable_; }
   const Words& chosen() const { return chosen_; }
   void choose(Words nodes) { chosen_ = std::move(nodes); }
-  double until_s() const {
-    return until_s_;
-  }  // until which all results stay valid if only the time changes
-  Verdict verdict() const { return verdict_; }
+  // Whether the caller decides on the pair that a backfill pass has returned.
+  bool asks() const { return asks_; }
 
   // Segments of the time from now on, the last one endless: begins, and nodes without a
   // reservation.
@@ -136,11 +131,10 @@ class NodeSpace {
   std::int64_t narrow(std::int64_t segment);
   bool releases(std::int64_t segment) const;
   std::int64_t release(std::int64_t segment) const;
-  bool sees(std::int64_t segment, std::int64_t first, double begin_s, double duration_s);
+  bool sees(std::int64_t segment, std::int64_t first, double begin_s, double duration_s) const;
   double later(std::int64_t first, double begin_s, double duration_s);
   double past(std::int64_t blocked, std::int64_t first, double begin_s, double duration_s);
   double allow(std::int64_t set, double begin_s, double end_s, const PlanRules& rules);
-  void note_until(double now_s, double end_s);
   std::int64_t unreserved(std::int64_t nodes, double begin_s, double end_s);
   double promising(std::int64_t nodes, double begin_s, double duration_s);
   std::int64_t together(std::int64_t left, std::int64_t least, double linear_s) const;
@@ -168,8 +162,7 @@ class NodeSpace {
   std::vector<std::uint32_t> order_;
   std::vector<Words> free_;
   std::vector<Window> windows_;
-  double until_s_ = NEVER;
-  Verdict verdict_ = Verdict::FITS;
+  bool asks_ = false;
   std::int64_t looked_ = 0;  // pairs that the main pass has visited
   bool stacked_ = false;
   Words allowed_, found_, chosen_;

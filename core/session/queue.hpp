@@ -67,8 +67,6 @@ class Queue {
  public:
   std::size_t size() const { return places_.size(); }
   bool has(const std::string& job_id) const { return places_.find(job_id) != places_.end(); }
-  // Number of times that a job left, or came anywhere but at the end.
-  std::int64_t changes() const { return changes_; }
 
   // A waiting job, or null.
   JobPtr find(const std::string& job_id) const {
@@ -89,10 +87,7 @@ class Queue {
   // Add a job behind all others, until the next pass. A pass that sees the line sees no more of it
   // than there was at its beginning.
   void add(const JobPtr& job) {
-    if (job->number < last_) {
-      in_order_ = false;
-      ++changes_;
-    }
+    if (job->number < last_) in_order_ = false;
     last_ = std::max(last_, job->number);
     places_[job->id] = line_->jobs.size();
     line_->add(job);
@@ -105,7 +100,6 @@ class Queue {
     gone_.push_back(found->second);
     history_->add(line_->jobs[found->second], false);
     places_.erase(found);
-    ++changes_;
   }
 
   // The waiting jobs as of now, for one pass.
@@ -182,7 +176,6 @@ class Queue {
   std::unordered_map<std::string, std::size_t> places_;
   std::vector<std::size_t> gone_;
   std::size_t first_ = 0;
-  std::int64_t changes_ = 0;
   std::int64_t last_ = -1;  // largest number that came
   bool in_order_ = true;
 };

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spillway.base import durable
 from spillway.base.garbage_collection import collecting_rarely
-from spillway.core import SimulatedJob, Stopwatch
+from spillway.core import Stopwatch
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, Played
 from spillway.experiments.run.prepared_input import checked
@@ -81,35 +81,23 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
             ),
         )
         gc.freeze()  # loaded inputs stay until the end: the collector need not scan them again and again
-        submitted = [_as_rejected(job) for job in workload.jobs] if events else []
         result = simulation.run()
     if result.deadlocked and simulation.loop.running:
         raise Deadlock(f"deadlock at {result.end_s:.6f} s: {simulation.loop.running} running jobs will never end")
-    stranded = _add_stranded(folder / f"{PREFIX}_jobs.csv", submitted) if result.deadlocked else ()
+    stranded = simulation.loop.waiting_jobs() if result.deadlocked else []
     if result.deadlocked and not stranded:
         raise Deadlock(f"deadlock at {result.end_s:.6f} s: nothing can happen any more")
+    if stranded:
+        table = folder / f"{PREFIX}_jobs.csv"
+        rows = map(simulation.outputs.jobs.native.rejected_row, stranded)
+        durable.write_text(table, table.read_text() + "".join(rows), sync=False)
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(
         spent_s,
         spans=simulation.outputs.jobs.spans or None,
-        stranded=stranded,
+        stranded=[job.name for job in stranded],
         end_s=result.end_s,
     )
-
-
-def _as_rejected(job: SimulatedJob) -> str:
-    """Row of the table of jobs for a job that never started."""
-    asked = f"{job.subtime:.6f},{job.res},{job.walltime:.6f}"
-    return f'{job.name},w0,{job.profile.name},{asked},0,REJECTED,,,,,,,,,""\n'
-
-
-def _add_stranded(path: Path, rows: Sequence[str]) -> tuple[str, ...]:
-    """Add rows of the jobs that the table lacks, because hosts that they need were out to the end; their names."""
-    text = path.read_text()
-    known = {line.partition(",")[0] for line in text.splitlines()}
-    added = [row for row in rows if row.partition(",")[0] not in known]
-    durable.write_text(path, text + "".join(added), sync=False)
-    return tuple(row.partition(",")[0] for row in added)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from spillway.base.errors import shown
-from spillway.core import MachineStates
+from spillway.core import TCP_WINDOW, MachineStates
 from spillway.platforms.model import Host, Platform
 from spillway.protocol.messages import ResourceInfo
 from spillway.simulator.errors import SimulatorInputError
@@ -204,10 +204,6 @@ class _RouteToMaster:
             return route.latency, math.inf
         window = TCP_WINDOW / (2.0 * route.latency) if route.latency > 0 else math.inf
         return route.latency, min(window, *(platform.links[link].bandwidth for link in route.links))
-
-
-TCP_WINDOW = 4194304.0
-"""Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
 
 
 def _one_byte_s(latency_s: float, bytes_per_s: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,37 +83,11 @@ def test_a_machine_that_woke_up_computes_again(tmp_path: Path) -> None:
     assert float(figures["time_sleeping"]) == pytest.approx(20.0)
 
 
-def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
-    """Joules of each job, and all messages: two machines with SimGrid's model, a network of 0.6 ms between them."""
-    watts = '<prop id="wattage_per_state" value="60:70:120,5:5,50:99"/><prop id="sleep_pstates" value="1:2:2"/>'
-    ends = "".join(f'<host id="{name}" speed="1Gf,1f,0.1f">{watts}</host>' for name in ("master_host", "a", "b"))
-    routes = "".join(
-        f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
-        for one, other in (("a", "b"), ("a", "master_host"), ("b", "master_host"))
-    )
-    platform = parse_platform(
-        f'<platform version="4.1"><zone id="z" routing="Full">{ends}<link id="wire" bandwidth="1GBps" '
-        f'latency="600us" sharing_policy="FATPIPE"/>{routes}</zone></platform>'
-    )
-    scheduler = Scheduler(scripted(*replies))
-    with FluidEngine(platform) as engine:
-        workload = workload_from_object(data, "w0")
-        simulation = Simulation(
-            platform,
-            [workload],
-            engine,
-            scheduler,
-            SimulationOptions(energy=True),
-        )
-        found = [job for row in data["jobs"] if (job := workload.jobs.find(str(row["id"]))) is not None]
-        simulation.run()
-    return {job.id: job.energy for job in found}, scheduler.messages
-
-
-def energy(watts: str, host: str, data: Any, hosts: int, *replies: Any) -> tuple[float, Scheduler]:
-    """Joules of job 1 on hosts with these watts and attributes, 1 GB/s and 200 us from each to each other."""
-    names = ["master_host", *(f"h{number}" for number in range(hosts))]
-    ends = "".join(f'<host id="{name}" {host}><prop id="wattage_per_state" value="{watts}"/></host>' for name in names)
+def metered(
+    names: Sequence[str], host: str, properties: str, latency: str, data: Any, *replies: Any
+) -> tuple[dict[str, float], Scheduler]:
+    """Joules of each job on hosts with these attributes and properties, 1 GB/s and a latency between each two."""
+    ends = "".join(f'<host id="{name}" {host}>{properties}</host>' for name in names)
     routes = "".join(
         f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
         for place, one in enumerate(names)
@@ -120,16 +95,30 @@ def energy(watts: str, host: str, data: Any, hosts: int, *replies: Any) -> tuple
     )
     platform = parse_platform(
         f'<platform version="4.1"><zone id="z" routing="Full">{ends}<link id="wire" bandwidth="1GBps" '
-        f'latency="200us" sharing_policy="FATPIPE"/>{routes}</zone></platform>'
+        f'latency="{latency}" sharing_policy="FATPIPE"/>{routes}</zone></platform>'
     )
     scheduler = Scheduler(scripted(*replies))
     with FluidEngine(platform) as engine:
         workload = workload_from_object(data, "w0")
         simulation = Simulation(platform, [workload], engine, scheduler, SimulationOptions(energy=True))
-        job = workload.jobs.find("1")
+        found = [job for row in data["jobs"] if (job := workload.jobs.find(str(row["id"]))) is not None]
         simulation.run()
-    assert job is not None
-    return job.energy, scheduler
+    return {job.id: job.energy for job in found}, scheduler
+
+
+def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
+    """Joules of each job, and all messages: two machines with SimGrid's model, a network of 0.6 ms between them."""
+    watts = '<prop id="wattage_per_state" value="60:70:120,5:5,50:99"/><prop id="sleep_pstates" value="1:2:2"/>'
+    joules, scheduler = metered(("a", "b", "master_host"), 'speed="1Gf,1f,0.1f"', watts, "600us", data, *replies)
+    return joules, scheduler.messages
+
+
+def energy(watts: str, host: str, data: Any, hosts: int, *replies: Any) -> tuple[float, Scheduler]:
+    """Joules of job 1 on hosts with these watts and attributes, 1 GB/s and 200 us from each to each other."""
+    names = ["master_host", *(f"h{number}" for number in range(hosts))]
+    properties = f'<prop id="wattage_per_state" value="{watts}"/>'
+    joules, scheduler = metered(names, host, properties, "200us", data, *replies)
+    return joules["w0!1"], scheduler
 
 
 def test_a_task_without_work_ends_on_all_its_hosts() -> None:
