@@ -17,7 +17,7 @@ from spillway.analysis.document.text import to_csv
 from spillway.base import durable
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.studies.report import Line
-from spillway.experiments.studies.verdicts import Verdict
+from spillway.experiments.studies.verdicts import MORE, OVER, Verdict
 
 DOCS = REPOSITORY / "docs"
 TABLE = DOCS / "verdicts.csv"
@@ -28,8 +28,7 @@ Row = Mapping[str, str]
 
 NOT_RUN = "not run"
 SHORT = {
-    "the interval reaches over the edge: more seeds are needed": "over the edge",
-    "outside of a single run's interval, as one of so many claims may be by chance": "outside, as may be by chance",
+    OVER: "over the edge",
     "a value is not defined (a ratio to a mean of 0, or no such job)": "a wait of 0",
     "1 seeds, at least 5 are needed": "one draw of five",
 }
@@ -137,7 +136,7 @@ def _reason(row: Row) -> str:
     if row["why"].startswith(NOT_RUN):
         return "not played"
     wide = re.match(r"the interval of a single run is (\d+)% of the number wide", row["why"])
-    return f"{wide[1]} % wide" if wide else SHORT.get(row["why"], row["why"])
+    return f"{wide[1]} % wide" if wide else SHORT.get(row["why"], row["why"].removesuffix(f": {MORE}"))
 
 
 def _families(rows: Sequence[Row]) -> str:

@@ -112,8 +112,10 @@ class Claim:
     premise
         Condition for all cases; ``None``: no condition.
     group
-        Group of many similar claims: they are counted together on the screen, and listed after the others in the
-        report.
+        Group of many similar values ("": a statement of the authors). Each group is a family of its own, whose
+        p-values are adjusted together; its claims are counted together on the screen, and listed after the others.
+    share_of
+        For a share, the value of the whole (1; 100 for percent): its interval ends there and at 0. 0: no share.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Claim:
     exact: bool = False
     premise: Premise | None = None
     group: str = ""
+    share_of: float = 0.0
 
     def cut(self, grid: Grid) -> Claim:
         """The claim on fewer cases: the values that a smaller grid has, or all if it has no value of an axis."""
@@ -198,6 +201,11 @@ def check_claims(claims: Sequence[Claim]) -> None:
     empty = next((claim.name for claim in claims if not claim.region.low <= claim.region.high), None)
     if empty is not None:
         raise SpecError(f"claim {empty!r}: no value can lie in its region")
+    beyond = next(
+        (one for one in claims if one.share_of and (one.region.low > one.share_of or one.region.high < 0)), None
+    )
+    if beyond is not None:
+        raise SpecError(f"claim {beyond.name!r}: a share of {beyond.share_of:g} cannot lie in its region")
     endless = next(
         (one.name for one in claims if one.one_run and not math.isfinite(one.region.high - one.region.low)), ""
     )

@@ -24,13 +24,12 @@ from spillway.experiments.studies.points import Grid, Point, Value
 from spillway.experiments.studies.report import Outcome
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played, play_points
-from spillway.experiments.studies.study import Computed, Study
+from spillway.experiments.studies.study import OTHER, Computed, Study
 from spillway.experiments.studies.verdicts import Judged, judge, vary
 
 FAILURES = 1
 """Exit code if a point failed, or a faster player differs from the product."""
 
-QUICK = "quick conditions are not the paper's"
 DATA = "data"
 """Axis of the folder that ``--data`` names."""
 
@@ -41,10 +40,10 @@ def run(study: Study, options: argparse.Namespace) -> int:
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
-    withheld = QUICK if options.quick else _changed(changes) or study.lacks(usual[0])
+    withheld = _changed(changes) or (study.changed_by_quick if options.quick else "") or study.lacks(usual[0])
     with results_folder(options.out or Path("results") / study.name) as out:
         crossed = study.crossed(changes) if options.readings and not options.quick else {}
-        draws = [] if withheld else study.varied(changes)
+        draws = [] if withheld or options.quick else study.varied(changes)
         points = list(dict.fromkeys([*usual, *(point for found in (*crossed.values(), *draws) for point in found)]))
 
         def play(points: Sequence[Point]) -> Played:
@@ -66,10 +65,13 @@ def run(study: Study, options: argparse.Namespace) -> int:
             study=study,
             played=played,
             results=results,
-            judged=judge(claims, results, study.fitted(study.usual), withheld=withheld, varied=varied),
+            judged=judge(
+                claims, results, study.fitted(study.usual), withheld=withheld, varied=None if options.quick else varied
+            ),
             varied=varied,
             crossed={} if withheld else readings,
             withheld=withheld,
+            quick=options.quick,
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
         )
         report.show(outcome, console)
@@ -85,7 +87,11 @@ def run(study: Study, options: argparse.Namespace) -> int:
 def add_arguments(study: Study, parser: Parser) -> None:
     """Add the options of all studies, and those of this one."""
     add = parser.add_argument_group("points to play").add_argument
-    add("--quick", action="store_true", help="a small grid, for a first look; nothing is judged")
+    add(
+        "--quick",
+        action="store_true",
+        help="fewer seeds and cases: a check in minutes of the claims that they can judge",
+    )
     if study.more:
         add("--all", action="store_true", help="also the grids that are left out for their cost")
     if study.data:
@@ -139,7 +145,7 @@ def _value(text: str, like: Value, given: str) -> Value:
 def _changed(changes: Mapping[str, Sequence[Value]]) -> str:
     """The reason why nothing is judged under changed conditions; "" if only seeds or the folder of inputs changed."""
     others = [axis for axis in changes if axis not in ("seed", DATA)]
-    return f"{', '.join(others)} was set to other values than the study's" if others else ""
+    return f"{', '.join(others)} was set to {OTHER}" if others else ""
 
 
 def _judge_readings(

@@ -74,6 +74,8 @@ class Outcome:
         Results over draws of the fitted numbers, by claim.
     withheld
         Reason why published values are left out ("": the conditions are the paper's).
+    quick
+        Whether fewer seeds and cases than the study's were played.
     command
         Command that repeats the study.
     """
@@ -85,6 +87,7 @@ class Outcome:
     crossed: Mapping[Reading, Sequence[Judged]] = field(default_factory=dict)
     varied: Mapping[str, Varied] = field(default_factory=dict)
     withheld: str = ""
+    quick: bool = False
     command: str = ""
 
     @cached_property
@@ -134,7 +137,8 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind, _ in outcome.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
-    reuse.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
+    if not outcome.quick:
+        reuse.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
     return [folder / name for name in texts]
 
 
@@ -305,11 +309,14 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Paragraph(f"After {study.source}.")
     if outcome.withheld:
         yield Paragraph(f"Nothing is judged, and no published value is printed: {outcome.withheld}.")
+    elif outcome.quick:
+        yield Paragraph("A quick run: claims are judged on the few seeds and cases that it played.")
     if outcome.judged:
         yield Heading("Claims")
         yield Paragraph(
             f"{counts(outcome.judged)}. Intervals of 95 % over {study.unit}s (Student's, of logarithms for ratios). "
-            "A claim is decided if the p-value of its contrary, adjusted for all claims (Holm), is below 0.05; a "
+            "A claim is decided if the p-value of its contrary, adjusted for the claims of its family (Holm; the "
+            "authors' statements are one family, each group of values is another), is below 0.05; a "
             "number counts as reproduced only within its tolerance on both sides. A number from a single run fits if "
             "it lies in the interval of 95 % of a single run of ours."
         )

@@ -1,8 +1,9 @@
-"""The statistics of all studies: seeds are the units, and claims of one study are tested together.
+"""The statistics of all studies: seeds are the units, and claims of one family are tested together.
 
 A *sample* has one value for each independent unit (a seed, a part of a log): values within a unit are averaged first,
-so that many points with one seed are no evidence of many seeds. Intervals are Student's, of logarithms for ratios;
-p-values of several claims are adjusted with Holm's method (Scand. J. Statist. 6, 1979).
+so that many points with one seed are no evidence of many seeds. Intervals are Student's: of logarithms for ratios, of
+arcsines of roots for shares (Anscombe, Biometrika 35, 1948), so that they end at none and all; p-values of several
+claims are adjusted with Holm's method (Scand. J. Statist. 6, 1979).
 """
 
 from __future__ import annotations
@@ -35,10 +36,13 @@ class Sample:
         Values; NaN where the measure is undefined (a ratio to a mean of 0).
     ratios
         Whether they are ratios: their means are geometric.
+    whole
+        The largest possible value of shares (1, 100 for percent); 0: they are no shares.
     """
 
     values: tuple[float, ...]
     ratios: bool = False
+    whole: float = 0.0
 
     @property
     def defined(self) -> bool:
@@ -71,7 +75,8 @@ def estimate(sample: Sample, *, one: bool = False) -> Estimate:
     mean, error, units = _moments(sample)
     error = _of_one(error, units) if one else error
     reach = student(units - 1, CONFIDENCE) * error if error else 0.0 if units > 1 else math.nan
-    return Estimate(_back(mean, sample), _back(mean - reach, sample), _back(mean + reach, sample), units)
+    value = math.fsum(sample.values) / units if sample.whole else _back(mean, sample)
+    return Estimate(value, _back(mean - reach, sample), _back(mean + reach, sample), units)
 
 
 def resampled(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 0) -> Estimate:
@@ -110,6 +115,8 @@ def beyond(sample: Sample, edge: float, *, above: bool, one: bool = False) -> fl
     one
         Whether the test is on a single further unit, not on the true mean.
     """
+    if sample.whole and (edge <= 0 if above else edge >= sample.whole):
+        return 0.0  # no share lies there
     mean, error, units = _moments(sample)
     error = _of_one(error, units) if one else error
     distance = (mean - _forth(edge, sample)) * (1 if above else -1)
@@ -150,10 +157,14 @@ def _of_one(error: float, units: int) -> float:
 
 
 def _forth(value: float, sample: Sample) -> float:
+    if sample.whole:
+        return math.asin(math.sqrt(min(max(value / sample.whole, 0.0), 1.0)))
     if not sample.ratios:
         return value
     return math.log(value) if value > 0 else -math.inf
 
 
 def _back(value: float, sample: Sample) -> float:
+    if sample.whole:
+        return sample.whole * math.sin(min(max(value, 0.0), math.pi / 2)) ** 2
     return math.exp(value) if sample.ratios else value

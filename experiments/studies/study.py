@@ -18,6 +18,8 @@ from spillway.workloads.draws import Draws
 
 SEEDS = tuple(range(5))
 
+OTHER = "other values than the study's"
+
 
 class Figure(Protocol):
     """A figure of a study."""
@@ -85,7 +87,8 @@ class Study:
     more
         Grids that only ``--all`` plays, for their cost; claims about them are not judged without it.
     quick
-        Axes that ``--quick`` replaces: its conditions are not the paper's, so that nothing is judged.
+        Axes that ``--quick`` replaces, best by fewer of the study's own values: the claims are then judged on these
+        cases. Under other values of an axis (fewer jobs) nothing is judged.
     parameters
         Numbers that we had to choose.
     choices
@@ -208,6 +211,16 @@ class Study:
             drawn = {one.name: _drawn(one, draw) for one in self.parameters if one.between is not None}
             found.append(expand(_without(grids, drawn), self.usual | drawn))
         return found
+
+    @property
+    def changed_by_quick(self) -> str:
+        """The reason why nothing is judged with ``--quick`` ("": it has cases of the study)."""
+        own = {axis: {self.usual.get(axis)} for axis in self.quick}
+        for grid in self.grids:
+            for axis in self.quick:
+                own[axis].update(grid.get(axis, ()))
+        others = [axis for axis, values in self.quick.items() if axis != "seed" and not own[axis].issuperset(values)]
+        return f"quick: {', '.join(others)} has {OTHER}" if others else ""
 
     def _grids(self, *, quick: bool = False, whole: bool = False) -> list[Grid]:
         return replace_axes([*self.grids, *(self.more if whole else ())], self.quick if quick else {})

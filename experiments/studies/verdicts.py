@@ -22,6 +22,11 @@ Fitted = Mapping[str, Sequence[str]]
 """Parameters and choices in force that were chosen by published values, with the claims of these values."""
 
 
+MORE = "more seeds are needed"
+OVER = f"the interval reaches over the edge: {MORE}"
+"""Reason of a claim that its seeds do not decide."""
+
+
 class Verdict(enum.Enum):
     """Verdict on a claim."""
 
@@ -62,6 +67,8 @@ class Judged:
         The verdict, and its reason if it is not clear from the values.
     p_value
         Adjusted probability of the contrary; NaN if nothing was tested.
+    family
+        Number of claims that were tested and adjusted with it.
     """
 
     claim: Claim
@@ -69,6 +76,7 @@ class Judged:
     verdict: Verdict
     why: str = ""
     p_value: float = math.nan
+    family: int = 0
 
     @property
     def inside(self) -> int:
@@ -123,12 +131,15 @@ def judge(
         Results over draws of the fitted numbers (:func:`vary`), by claim; ``None``: nothing was drawn.
     """
     opened = [_open(claim, results, withheld, claims[:place]) for place, claim in enumerate(claims)]
-    tested = {one.claim.name: one.p_value for one in opened if not math.isnan(one.p_value)}
-    adjusted = statistics.holm(tested)
+    families: dict[str, dict[str, float]] = {}
+    for one in opened:
+        if not math.isnan(one.p_value):
+            families.setdefault(one.claim.group, {})[one.claim.name] = one.p_value
+    adjusted = {group: statistics.holm(tested) for group, tested in families.items()}
     return [
         one
         if one.verdict is Verdict.NOT_JUDGED
-        else _decide(replace(one, p_value=adjusted.get(one.claim.name, math.nan)), fitted, varied or {})
+        else _decide(one, adjusted.get(one.claim.group, {}), fitted, varied or {})
         for one in opened
     ]
 
@@ -171,7 +182,8 @@ def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]
 
 
 def _samples(claim: Claim, results: Results) -> dict[tuple[tuple[str, Value], ...], Sample]:
-    return {axes: claim.measure(results.at(dict(axes))) for axes in _cases(claim)}
+    found = {axes: claim.measure(results.at(dict(axes))) for axes in _cases(claim)}
+    return {axes: replace(sample, whole=claim.share_of) for axes, sample in found.items()} if claim.share_of else found
 
 
 def _estimate(claim: Claim, sample: Sample) -> Estimate:
@@ -208,8 +220,11 @@ def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -
 
 
 def _too_wide(claim: Claim, cases: Sequence[Case]) -> str:
-    """The reason why a single run of ours decides nothing ("": it does, or the claim is on a mean)."""
-    if not claim.one_run:
+    """The reason why a single run of ours decides nothing ("": it does, or the claim is on a mean).
+
+    A number that lies outside of the interval is refuted, however wide the interval is.
+    """
+    if not claim.one_run or not all(_inside(claim, case.estimate) for case in cases):
         return ""
     widest = max(width(claim, case.estimate) for case in cases)
     if widest <= claim.one_run:
@@ -256,12 +271,13 @@ def _within(claim: Claim, sample: Sample) -> float:
     return min(1.0, (2 if one else 1) * statistics.beyond(sample, edge, above=above, one=one))
 
 
-def _decide(one: Judged, fitted: Fitted, varied: Mapping[str, Varied]) -> Judged:
-    if one.p_value >= LEVEL:
-        why = "the interval reaches over the edge: more seeds are needed"
-        if one.claim.one_run:
-            why = "outside of a single run's interval, as one of so many claims may be by chance"
-        return replace(one, verdict=Verdict.NOT_JUDGED, why=why)
+def _decide(one: Judged, family: Mapping[str, float], fitted: Fitted, varied: Mapping[str, Varied]) -> Judged:
+    """Decide a claim by its p-value among those of its family: of the group that the study gave it."""
+    alone, p_value = one.p_value, family.get(one.claim.name, math.nan)
+    one = replace(one, p_value=p_value, family=len(family))
+    if p_value >= LEVEL:
+        clear = f"clear of the edge alone, but not as one of {len(family)} claims: {MORE}"
+        return replace(one, verdict=Verdict.NOT_JUDGED, why=clear if alone < LEVEL else OVER)
     if not one.by_value:
         return replace(one, verdict=Verdict.NOT_REPRODUCED)
     hangs_on, why = _hangs_on_fit(one.claim, fitted, varied.get(one.claim.name))

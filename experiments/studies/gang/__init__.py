@@ -84,7 +84,8 @@ def _over(
 def _local(policy: str, time: int, count: int, region: Region, place: str = "3.5") -> Claim:
     words = f"intensity 0.5, {time:,} s: {count:,} of 10,000 jobs local under {POLICIES[policy]}"
     measure = mean("local", policy=policy, time=time, mix="0.5", **USUAL)
-    return Claim(f"{count} local", place, words, region, measure, "jobs", depends=_LOCAL_DEPENDS, one_run=WIDEST)
+    return Claim(f"{count} local", place, words, region, measure, "jobs", depends=_LOCAL_DEPENDS, one_run=WIDEST,
+                 share_of=10_000)  # fmt: skip
 
 
 _LOCAL_DEPENDS = ("gap", "layout", "sizes", "queue", "migration_start", "loads")

@@ -84,8 +84,8 @@ def _at(
     name: str, place: str, statement: str, region: Region, value: Mean | Compared, *under: int, one: float = 0.0
 ) -> Claim:
     """A claim at each of these levels of the file system; ``one``: largest width of the interval of one workload."""
-    unit = "" if isinstance(value, Compared) else "%"
-    return Claim(name, place, statement, region, value, unit, {"under": under}, depends=OPEN, one_run=one)
+    unit, whole = ("", 0) if isinstance(value, Compared) else ("%", 100)
+    return Claim(name, place, statement, region, value, unit, {"under": under}, OPEN, one, share_of=whole)
 
 
 CLAIMS = (

@@ -127,12 +127,26 @@ def test_a_statement_that_no_reading_has_points_for_is_not_compared(
     assert "No reading tried gives all statements; the most that one gives is 1 of 1." in printed
 
 
-def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quick_run_judges_the_cases_that_it_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Five seeds at one of the study's loads; it does not enter the table of all studies."""
+    out, text = tmp_path / "out", SMALL.replace('quick={"load": [0.2], "seed": [0, 1]}', 'quick={"load": [0.2]}')
+    assert main(["study", study(tmp_path, text), "--quick", "--out", str(out)]) == 0
+    assert "2 claims: 1 reproduced, 0 fits one run, 0 fitted, 1 not reproduced" in capsys.readouterr().out
+    assert claims(out)["jobs wait 10 s"]["published"] == "10 ± 0.5 s"
+    assert "A quick run" in (out / "report.md").read_text()
+    assert len((out / "points.csv").read_text().splitlines()) == 1 + 5
+    assert not (out / "claims.json").exists()
+
+
+def test_quick_runs_of_other_conditions_print_no_published_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Neither in the table nor on the page."""
-    out = tmp_path / "out"
-    assert main(["study", study(tmp_path), "--quick", "--out", str(out)]) == 0
+    out, text = tmp_path / "out", SMALL.replace('quick={"load": [0.2]', 'quick={"load": [0.3]')
+    assert main(["study", study(tmp_path, text), "--quick", "--out", str(out)]) == 0
     assert "2 claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, 2 not judged" in capsys.readouterr().out
     assert all("published" not in row for row in claims(out).values())
+    assert "quick: load has other values than the study's" in claims(out)["jobs wait 10 s"]["why"]
     assert "± 0.5" not in (out / "report.md").read_text()
 
 
