@@ -5,8 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from spillway.core import Free
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Layered, Machine
-from spillway.schedulers.timeline.placement import Wanted, links_above, own_storages
+from spillway.schedulers.timeline.placement import (
+    AtEnd,
+    Placement,
+    StorageOrder,
+    Wanted,
+    choose,
+    links_above,
+    own_storages,
+)
+
+
+def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocation | None:
+    """Allocation of a job while so much is free, and what is held is held since and until other times than its own."""
+    striped = job.bb_bytes > 0 and job.stripes > 0
+    layers = [pool.layer is not None for pool in machine.pools]
+    pools = [0 if machine.layer_mode(at) == 0 else amount for at, amount in enumerate(job.pools)]
+    plain = [0 if layers[at] else amount for at, amount in enumerate(pools)]
+    if any(left < amount for left, amount in zip(free.pools, plain, strict=False)):
+        return None
+    wanted, at_end = Wanted(job.nodes, job.bb_bytes, job.io_rate, job.stripes), AtEnd(free.free_bytes, [0.0] * 9)
+    racked = job.bb_bytes > 0 and not striped and placement.storage_order is StorageOrder.RACK
+    for allowed in [machine.partitions[one].nodes for one in job.partitions] or [frozenset(free.nodes)]:
+        nodes = sorted(allowed.intersection(free.nodes, *only_on(machine, job.pools).values()))
+        if plain == pools:
+            tried = iter([(tuple(nodes), (), [0] * len(pools))])
+        else:
+            own = free.free_bytes if racked else None
+            tried = layered_nodes(machine, nodes, pools, free.pools, free.bandwidths, wanted, own)
+        for found, storages, taken in tried:
+            chosen: tuple[tuple[int, ...], tuple[int, ...]] | None = (found, storages)
+            if plain == pools or not racked:
+                chosen = choose(machine, found, free.bandwidths, free.free_bytes, wanted, placement, at_end)
+            if chosen is not None:
+                held = tuple(max(amounts) for amounts in zip(plain, taken, strict=True))
+                return Allocation(*chosen, job.bb_bytes, job.io_rate, job.lives, striped, held)
+    return None
 
 
 def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:

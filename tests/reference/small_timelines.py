@@ -200,7 +200,7 @@ def prove_booking(number: int) -> bool:
     drains = {at: rng.randint(1, size) for at, size in enumerate(table.machine.storages) if rng.random() < 0.2}
     for storage, drained in drains.items():
         timeline.drain(storage, drained)
-    later, made = timeline.copy(), True
+    later, made, empty = timeline.copy(), True, timeline.snapshot()
     try:
         timeline.reserve(start_s, end_s, allocation)
     except ValueError:
@@ -213,8 +213,11 @@ def prove_booking(number: int) -> bool:
     assert no_start_between(table, rows, start_s, first_s), f"booking {number}: an earlier start is free"
     if made:
         assert first_s == start_s, f"booking {number}: made later than possible"
+        both = timeline.copy()
         timeline.release(start_s, end_s, allocation)
         assert _alike(timeline, table, gone), f"booking {number}: something else was given back"
+        both.restore(empty)
+        assert both.segments() == timeline.segments(), f"booking {number}: another state came back"
     elif first_s < math.inf:
         rows = table.rows_of(given_of(allocation), first_s, first_s + (end_s - start_s))
         assert all_free(table, rows), f"booking {number}: not free where it was made"

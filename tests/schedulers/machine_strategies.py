@@ -129,9 +129,3 @@ lives = st.builds(
     bandwidth_tail_s=st.sampled_from([0.0, -2.0, 1.5]),
 )
 """Holdings with intervals of their own, in numbers that add up without rounding."""
-
-
-@st.composite
-def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
-    """Jobs with holdings that begin and end at times of their own."""
-    return replaced(draw(jobs(machine)), lives=draw(lives))

@@ -14,8 +14,6 @@ import numpy as np
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first
 from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.placement import Resource
-from tests.reference.timeline import Booking, ReferenceTimeline
 
 SIZES = (1, 1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 25, 32, 48, 64, 80)
 WALLTIMES_S = (60, 300, 600, 3600, 3600, 7200, 14400, 14400, 36000, 60000)
@@ -70,26 +68,22 @@ def queue(seed: int, machine: Machine) -> Iterable[Job]:
 
 @dataclass(frozen=True)
 class Load:
-    """A timeline with ``segments`` segments (and the reference with the same bookings), and jobs for queries."""
+    """A timeline with ``segments`` segments, and jobs for queries."""
 
     machine: Machine
     timeline: Timeline
-    reference: ReferenceTimeline
     jobs: list[Job]
 
 
 def load(segments: int, requested: int, machine: Machine, seed: int = 1) -> Load:
     """Plan jobs one after the other, each at its earliest start, until the timeline has ``segments`` segments."""
-    timeline, reference = Timeline(machine), ReferenceTimeline(machine)
-    jobs = iter(queue(seed, machine))
+    timeline, jobs = Timeline(machine), iter(queue(seed, machine))
     while len(timeline) < segments:
         job = next(jobs)
         fit = timeline.earliest_fit(job, job.walltime_s)
         if fit is not None:
             timeline.reserve(fit.start_s, fit.start_s + job.walltime_s, fit.allocation)
-            end_s = fit.start_s + job.walltime_s
-            reference.bookings.append(Booking(fit.start_s, end_s, fit.allocation, Resource.ALL, 1))
-    return Load(machine, timeline, reference, [next(jobs) for _ in range(requested)])
+    return Load(machine, timeline, [next(jobs) for _ in range(requested)])
 
 
 def microseconds(function: Callable[..., Any], calls: list[tuple[Any, ...]], rounds: int = 3) -> float:
@@ -135,13 +129,6 @@ def main() -> None:
         for segments in sizes:
             picture = load(segments, 2000 if len(machine.nodes) < 1000 else 100, machine)
             print(f"{name:>22} {segments:>8}", *(f"{cost:>12.2f}" for cost in costs(picture).values()))
-    print("reference / core, earliest_fit on 96 nodes")
-    for segments in (5, 20, 50):
-        picture = load(segments, 10, dragonfly())
-        calls = [(job, job.walltime_s) for job in picture.jobs]
-        slow = microseconds(picture.reference.earliest_fit, calls, 1)
-        fast = microseconds(picture.timeline.earliest_fit, calls)
-        print(f"{segments:>8} segments: {slow:.0f} us / {fast:.1f} us = {slow / fast:.0f}")
 
 
 if __name__ == "__main__":

@@ -113,3 +113,16 @@ def test_a_negative_duration_is_refused() -> None:
     timeline = Timeline(simple_machine(1))
     with pytest.raises(ValueError, match="duration must be >= 0"):
         timeline.earliest_fit(job(1, lives=STAGED), -1.0, 0.0)
+
+
+@pytest.mark.parametrize(("pieces", "start_s"), [(Resource.NODES, 150.75), (Resource.BURST_BUFFERS, 151.0)])
+def test_nodes_and_bytes_have_gaps_at_different_times(pieces: Resource, start_s: float) -> None:
+    """One is taken in every other second, the other up to 150: bytes for 0.25 s, both for 0.5 s, bytes for 0.25 s."""
+    timeline = Timeline(simple_machine(1, 1, 10))
+    everything = Allocation((0,), (0,), 10)
+    for piece in range(100):
+        timeline.reserve(2.0 * piece, 2.0 * piece + 1.0, everything, pieces)
+    timeline.reserve(0.0, 150.0, everything, ~pieces)
+    fit = timeline.earliest_fit(job(1, 10, lives=Lives(storage_lead_s=0.25, storage_tail_s=0.25)), 0.5)
+    assert fit is not None
+    assert fit.start_s == start_s

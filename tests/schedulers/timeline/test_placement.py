@@ -1,4 +1,7 @@
-"""Placement: the plain rules by hand; no rule changes whether a job fits."""
+"""Placement: the plain rules by hand, and layers of resources beside plain code.
+
+All rules are compared with those of the specification in ``tests/properties/test_specification.py``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
+from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import (
     AtEnd,
     NodeOrder,
@@ -24,11 +28,8 @@ from spillway.schedulers.timeline.placement import (
     own_storages,
     whole_requests,
 )
-from tests.reference.placement import carried_nodes
-from tests.schedulers.machine_strategies import machines
-
-ANYWHERE = [order for order in StorageOrder if order is not StorageOrder.RACK]
-"""Rules that never change whether a job fits."""
+from tests.reference import layers
+from tests.schedulers.machine_strategies import jobs, machines, placements
 
 TREE = simple_machine(
     6, links=(Link("root", 50, -1), Link("a", 30, 0), Link("b", 20, 0)), node_link=(1, 1, 1, 2, 2, -1)
@@ -45,15 +46,6 @@ def test_whole_requests_are_not_split() -> None:
     assert whole_requests([10, 9, 3], 4) == 4
     assert whole_requests([10, 9, 3], 4, each_apart=True) == 2
     assert whole_requests([], 4) == 0
-
-
-@pytest.mark.parametrize(
-    ("rate", "carried"),
-    [(0, 6), (1, 6), (10, 6), (11, 4), (15, 4), (16, 3), (20, 3), (25, 2), (31, 1)],
-)
-def test_carried_nodes(rate: int, carried: int) -> None:
-    """Each link carries the nodes of its children up to its capacity; the node without link is not limited."""
-    assert carried_nodes(TREE, range(6), [50, 30, 20], rate) == carried
 
 
 def test_first_fit_skips_full_links() -> None:
@@ -189,35 +181,15 @@ def test_no_burst_buffer_no_storage() -> None:
     assert choose_storages(TREE, (0, 1), [], 1) is None
 
 
-@settings(max_examples=150)
-@given(data=st.data(), machine=machines(), order=st.sampled_from(NodeOrder), rate=st.integers(0, 20))
-def test_node_orders_never_change_whether_a_job_fits(data: Any, machine: Machine, order: NodeOrder, rate: int) -> None:
-    """Greedy choice in any order reaches exactly the number that the tree can carry."""
-    free = sorted(data.draw(st.sets(st.integers(0, min(12, len(machine.nodes) - 1)))))
-    bandwidth = [data.draw(st.integers(0, link.capacity_bytes_per_s)) for link in machine.links]
-    most = carried_nodes(machine, free, bandwidth, rate)
-    chosen = choose_nodes(machine, free, bandwidth, most, rate, order)
-    assert chosen is not None
-    assert len(set(chosen)) == most
-    assert set(chosen) <= set(free)
-    left = list(bandwidth)
-    for node in chosen:
-        for link in links_above(machine, node):
-            left[link] -= rate
-    assert min(left, default=0) >= 0
-    assert choose_nodes(machine, free, bandwidth, most + 1, rate, order) is None
-
-
-@settings(max_examples=150)
-@given(data=st.data(), machine=machines(), order=st.sampled_from(ANYWHERE), size=st.integers(1, 20))
-def test_storage_orders_never_change_whether_a_job_fits(
-    data: Any, machine: Machine, order: StorageOrder, size: int
-) -> None:
-    """Every order but that of racks places exactly the number of requests that fit whole."""
-    free_bytes = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
-    most = whole_requests(free_bytes, size)
-    nodes = [node % len(machine.nodes) for node in range(most + 1)]
-    chosen = choose_storages(machine, nodes[:most], free_bytes, size, order)
-    assert chosen is not None
-    assert all(chosen.count(storage) * size <= free_bytes[storage] for storage in set(chosen))
-    assert choose_storages(machine, nodes, free_bytes, size, order) is None
+@settings(max_examples=300)
+@given(data=st.data(), machine=machines(), placement=placements)
+def test_layers_are_chosen_as_in_plain_code(data: Any, machine: Machine, placement: Placement) -> None:
+    """On a machine that fills up: the same nodes, storage nodes and layers that pay."""
+    timeline = Timeline(machine, 0.0, placement)
+    for _ in range(6):
+        job = data.draw(jobs(machine))
+        found = timeline.fit_now(job, 1.0)
+        assert found == layers.fit(machine, timeline.free_at(0.0), job, placement)
+        if found is not None:
+            timeline.reserve(0.0, 50.0, found)
+    timeline.check()

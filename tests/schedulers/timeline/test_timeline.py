@@ -11,8 +11,7 @@ from spillway.core import Free
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.timeline import Fit, Timeline
-from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
-from tests.reference.placement import carried_nodes
+from spillway.schedulers.timeline.placement import Placement, Resource, StorageOrder
 from tests.schedulers.machine_strategies import job
 
 
@@ -131,46 +130,8 @@ def test_bandwidth_example_of_herbein() -> None:
     timeline.reserve(0.0, 100.0, Allocation((0,), (), 0, 64 * mb))
     left = timeline.free_bandwidth_now()
     assert left == [448 * mb, 384 * mb, 320 * mb, 192 * mb, 256 * mb, 256 * mb, 256 * mb]
-    assert carried_nodes(machine, [1, 2, 3], left, 128 * mb) == 2
     assert timeline.earliest_fit(second, 10.0) == Fit(100.0, Allocation((0, 1, 2), (), 0, 128 * mb))
     assert timeline.fit_now(second, 10.0, Resource.NODES) == Allocation((1, 2, 3))
-
-
-def test_nodes_under_full_links_are_skipped() -> None:
-    """First fit, spread and pack choose different nodes, and all respect the links."""
-    links = (Link("root", 100, -1), Link("left", 30, 0), Link("right", 20, 0))
-    machine = simple_machine(6, links=links, node_link=(1, 1, 1, 2, 2, 2))
-    chosen = {}
-    for order in NodeOrder:
-        allocation = Timeline(machine, 0.0, Placement(order)).fit_now(job(3, io_rate=10), 1.0)
-        assert allocation is not None
-        chosen[order] = allocation.nodes
-    assert chosen == {NodeOrder.FIRST_FIT: (0, 1, 2), NodeOrder.SPREAD: (0, 1, 3), NodeOrder.PACK: (0, 3, 4)}
-    assert Timeline(machine).fit_now(job(4, io_rate=20), 1.0) is None
-
-
-@pytest.mark.parametrize(
-    ("order", "storages"),
-    [
-        (StorageOrder.NEAREST, (2, 2, 2, 0)),
-        (StorageOrder.BY_ID, (0, 0, 1, 1)),
-        (StorageOrder.EMPTIEST, (2, 1, 0, 2)),
-        (StorageOrder.FULLEST, (0, 0, 1, 1)),
-        (StorageOrder.FULLEST_AT_END, (0, 0, 1, 1)),
-    ],
-)
-def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
-    """Rooms 4, 5, 6; every node has storage 2 nearest."""
-    nodes = tuple(Node(i, f"n{i}", ()) for i in range(4))
-    machine = Machine(
-        nodes=nodes,
-        storages=tuple(Storage(4 + i, f"s{i}", (), 4 + i) for i in range(3)),
-        node_link=np.full(4, -1, np.int32),
-        nearest_storages=np.array([[2, 0, 1]] * 4, np.int32),
-    )
-    allocation = Timeline(machine, 0.0, Placement(storage_order=order)).fit_now(job(4, bb_bytes=2), 1.0)
-    assert allocation is not None
-    assert allocation.storages == storages
 
 
 def test_jobs_that_end_late_share_storage() -> None:

@@ -1,4 +1,4 @@
-"""Costs of the timeline, and the core against the plain reference in one run.
+"""Costs of the timeline.
 
 The full tables: ``python -m tools.benchmarks.timeline_load``.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.timeline import Timeline
-from tools.benchmarks.timeline_load import cluster_of_switches, dragonfly, load, microseconds
+from tools.benchmarks.timeline_load import cluster_of_switches, dragonfly, load
 
 Benchmark = Callable[..., Any]
 
@@ -55,15 +55,3 @@ def test_a_pass_of_bookings(benchmark: Benchmark) -> None:
         return timeline
 
     benchmark(plan).check()
-
-
-def test_core_against_reference(record_property: Callable[[str, object], None]) -> None:
-    """The same answers; the ratio of the times goes into the report and is not judged."""
-    picture = load(30, 5, dragonfly())
-    calls = [(job, job.walltime_s) for job in picture.jobs]
-    answers = [picture.timeline.earliest_fit(*call) for call in calls]
-    assert answers == [picture.reference.earliest_fit(*call) for call in calls]
-    slow = microseconds(picture.reference.earliest_fit, calls, 1)
-    fast = microseconds(picture.timeline.earliest_fit, calls)
-    record_property("reference / core", round(slow / fast))
-    print(f"reference / core = {slow / fast:.0f}")
