@@ -87,18 +87,24 @@ docs: setup
 	$(BIN)/python -m docs.tools.reference
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Core, policies, readers, engine, metrics, command line and import rules; not: properties over random workloads, oracles,
-# studies, other processes, browsers.
-QUICK := tests/imports/test_law.py tests/base tests/schedulers/core tests/schedulers/policykit tests/schedulers/jobmodels \
-	tests/base/test_options.py tests/base/test_plugins.py tests/platforms/test_description.py \
-	tests/platforms/test_units.py tests/platforms/test_tree.py tests/workloads/test_swf.py tests/workloads/test_convert.py \
-	tests/workloads/test_burst_buffer.py tests/simulator/wire/test_kernel.py tests/simulator/wire/test_requests.py \
-	tests/simulator/reading/test_workload.py tests/analysis/test_metrics.py tests/analysis/test_compare.py \
-	tests/analysis/test_tables.py tests/experiments/campaign/test_campaign_file.py tests/experiments/campaign/test_grid.py \
-	tests/experiments/campaign/test_progress.py tests/docs/test_reference.py
+# Some tests of every package: the core, its policies and job models, the simulator's side, the reading of logs, campaigns,
+# and runs from the command line to the table. Not: random worlds, studies, other processes, browsers.
+QUICK := tests/imports/test_law.py tests/base/test_units.py tests/base/test_plugins.py tests/base/test_tables.py \
+	tests/protocol/test_transcript.py tests/protocol/test_profiles.py tests/protocol/test_intervals.py \
+	tests/schedulers/core tests/schedulers/timeline/test_timeline.py tests/schedulers/timeline/test_lives.py \
+	tests/schedulers/policies tests/schedulers/jobmodels tests/schedulers/lives tests/schedulers/policykit/test_preemption.py \
+	tests/simulator/test_kills.py tests/simulator/test_dynamic.py tests/simulator/test_time.py tests/simulator/jobs \
+	tests/simulator/world tests/simulator/reading/test_workload.py tests/simulator/wire/test_requests.py \
+	tests/platforms/test_xml_reader.py tests/platforms/test_upstream_kinds.py tests/platforms/test_dragonfly.py \
+	tests/workloads/logs/test_intake.py tests/workloads/test_requests.py tests/workloads/test_times.py \
+	tests/analysis/test_metrics.py tests/analysis/test_compare.py tests/analysis/test_tables.py \
+	tests/analysis/report/test_report.py tests/learning/test_env.py tests/experiments/campaign/test_campaign_file.py \
+	tests/experiments/campaign/test_grid.py tests/experiments/campaign/test_playing.py tests/experiments/cli/test_cli.py \
+	tests/experiments/run/test_priorities.py tests/experiments/run/test_job_table.py
 
 quicktest: setup
-	$(BIN)/python -m pytest $(QUICK) -k "not lint_imports and not bomb and not history and not quickly"
+	$(BIN)/python -m pytest -n $(shell nproc 2>/dev/null || echo 2) $(QUICK) --ignore=tests/schedulers/core/test_dependents.py \
+		--ignore=tests/schedulers/core/test_book_history.py -k "not lint_imports and not memory"
 
 announce:
 	@echo "make test: checks, documentation and the whole test suite; 8 to 12 minutes on 2 cores (make quicktest: one minute)"

@@ -144,11 +144,11 @@ def test_a_pipe_is_not_waited_for(got: Path, capsys: pytest.CaptureFixture[str])
     assert main(COMMANDS["verify"](got)) == 1
 
 
-@pytest.mark.parametrize("place", ["policy", "model", "controller"])
-@pytest.mark.parametrize(
-    "name",
-    ["spillway.got/p.py:Mine", "spillway.got/p.py", "spillway.p:Mine", "spillway.got.p:Mine", "spillway..p:Mine"],
-)
+NAMES = ["spillway.got/p.py:Mine", "spillway.got/p.py", "spillway.p:Mine", "spillway.got.p:Mine", "spillway..p:Mine"]
+CODES = [("policy", name) for name in NAMES] + [("model", NAMES[0]), ("controller", NAMES[3])]
+
+
+@pytest.mark.parametrize(("place", "name"), CODES)
 def test_code_is_ours_by_its_place(
     got: Path, place: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from spillway.platforms.catalogue import platform_from
-from spillway.protocol.messages import Message, Reply
+from spillway.protocol.messages import Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 
 TINY = platform_from("tiny")
 
@@ -24,17 +21,6 @@ def play_checked(
 
     All replies are added to ``replies``.
     """
-    needs = spec.needs()
     session = spec.session(observer, explain=explain)
-
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        if replies is not None:
-            replies.append(reply)
-        return reply
-
-    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(TINY) as engine:
-        Simulation(TINY, [workload], engine, InProcessLink(handle), options).run()
+    converse(session, TINY, workload, spec=spec, replies=replies)
     return session

@@ -14,18 +14,16 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import load_platform
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Holding, Running
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import load_workload
-from spillway.simulator.wire.broker import Simulation, SimulationResult
-from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.broker import SimulationResult
+from tests.kit.play import converse
 
 Change = tuple[float, bool, tuple[int, ...]]
 """Time, whether the machines come back, their ids."""
@@ -155,31 +153,11 @@ def play(
     session = spec.session(watch, on_record=lambda record: records.update({record.job.id: record}))
     watch.session = session
 
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        check = getattr(session._runtime, "check", None)
-        if check is not None:
-            check()
-        return reply
-
-    machine = load_platform(root / "p.xml")
-    needs = spec.needs()
-    with FluidEngine(machine) as engine:
-        result = Simulation(
-            machine,
-            [load_workload(root / "w.json")],
-            engine,
-            InProcessLink(handle),
-            SimulationOptions(
-                export=str(root / "out"),
-                dynamic_jobs=needs.dynamic_jobs,
-                profile_reuse=needs.profile_reuse,
-                fail_on_deadlock=not deadlock,
-                events=(write_events(root / "events.txt", changes, drains),),
-                forward_unknown_events=bool(drains),
-            ),
-        ).run()
+    result = converse(
+        session, load_platform(root / "p.xml"), load_workload(root / "w.json"), spec=spec,
+        export=str(root / "out"), fail_on_deadlock=not deadlock,
+        events=(write_events(root / "events.txt", changes, drains),), forward_unknown_events=bool(drains),
+    )  # fmt: skip
     with (root / "out_jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream) if row["workload_name"] == "w0"}
     return Played(session, watch, result, rows, records)

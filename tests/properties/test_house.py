@@ -1,4 +1,7 @@
-"""Every job model under every policy, bandwidth scheduled or not: it runs with all invariants, or is refused."""
+"""Every job model under every policy: it runs with all invariants, or is refused.
+
+Rigid and I/O-aware jobs also where bandwidth is not scheduled.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
 ]
 """One requests more nodes than there are; two reach their walltimes."""
 
-PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
+WORLDS = [(model, policy, "aware") for model in MODELS for policy in POLICIES]
+WORLDS += [(model, policy, "ignorant") for model in ("rigid", "io") for policy in POLICIES]
 GANG = {name for name in POLICIES if name.startswith("gang")}
 
 
-@pytest.mark.parametrize("bandwidth", ["aware", "ignorant"])
-@pytest.mark.parametrize(("model", "policy"), PAIRS, ids=[f"{model}-{policy}" for model, policy in PAIRS])
+@pytest.mark.parametrize(("model", "policy", "bandwidth"), WORLDS, ids=["-".join(world) for world in WORLDS])
 def test_every_combination(
     model: str, policy: str, bandwidth: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

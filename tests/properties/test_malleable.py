@@ -36,11 +36,7 @@ from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.model.decisions import Decision, Kill
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import View
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 
 NODES = 12
 GB = 10**9
@@ -193,20 +189,17 @@ def play(
         jobs=JobTerms(fewest_nodes=Moldable() if moldable else None),
     )
 
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        execution.check()
+    def applications_know_their_nodes(message: Message, reply: Reply) -> None:
         for view in applications.views():
             held = session.book.parts_of(view.id)
             assert held is not None
             assert len(held.nodes.nodes) == view.held, f"{view.id} holds other nodes than it knows of"
-        return reply
 
     data = {"nb_res": NODES, "jobs": wire, "profiles": profiles}
-    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    with FluidEngine(platform()) as engine:
-        Simulation(platform(), [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    converse(
+        session, platform(), data, after=applications_know_their_nodes,
+        dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True,
+    )  # fmt: skip
     return Played(records, session, killing.killed)
 
 

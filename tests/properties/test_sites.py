@@ -24,11 +24,7 @@ from spillway.schedulers.model.site import Association, License, Partition, Qos,
 from spillway.schedulers.model.site_parts import Limits, Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 from tests.properties.buffer_cases import ON_NODES, SHARING
 from tests.properties.outage_world import Change, write_events
 from tests.properties.sites import WEIGHTS
@@ -37,8 +33,6 @@ from tests.properties.test_outages import as_events
 from tests.properties.test_partitions import GPUS, RESOURCES, nodes_of
 from tests.properties.test_passes import TINY, Story, Whole, jobs, spec_of
 
-MOST_MESSAGES = 5_000
-"""A run with more has no end."""
 USER_BYTES = 12e9
 BEGINS = "1970-01-01T00:00:00"
 MODELS = ("rigid", "rigid", "io", "checkpointed", "stream", "operations", "malleable")
@@ -208,15 +202,12 @@ class Watch(Story):
 
 def play(world: World, *, whole: bool = False, explain: bool = False) -> tuple[Watch, list[Reply], Session]:
     """Play a world; queue, book and runtime agree after every message, and no user has too much."""
-    spec, watch, replies, needs = world.spec, Watch(), list[Reply](), world.spec.needs()
+    spec, watch, replies = world.spec, Watch(), list[Reply]()
     session = spec.session(watch, explain=explain)
     if whole:
         session._policy = Whole(session._policy)
 
-    def handle(message: Message) -> Reply:
-        replies.append(session.handle(message))
-        assert len(replies) < MOST_MESSAGES, "the run has no end"
-        session.check()
+    def no_user_has_too_much(message: Message, reply: Reply) -> None:
         used = Counter[str]()
         for one in session.book.running.values():
             used[one.job.user] += len(one.allocation.storages) * one.allocation.bb_bytes
@@ -224,14 +215,10 @@ def play(world: World, *, whole: bool = False, explain: bool = False) -> tuple[W
             used[watch.jobs[job_id].user] += len(holding.allocation.storages) * holding.allocation.bb_bytes
         most = spec.settings["bb_user_limit"] or math.inf
         assert all(size <= most for user, size in used.items() if user), used
-        return replies[-1]
 
-    with tempfile.TemporaryDirectory() as root, FluidEngine(TINY) as engine:
+    with tempfile.TemporaryDirectory() as root:
         events = (write_events(Path(root) / "events.txt", world.changes),) if world.changes else ()
-        options = SimulationOptions(
-            dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse, events=events
-        )  # fmt: skip
-        Simulation(TINY, [workload_from_object(world.data)], engine, InProcessLink(handle), options).run()
+        converse(session, TINY, world.data, spec=spec, replies=replies, after=no_user_has_too_much, events=events)
     return watch, replies, session
 
 

@@ -19,13 +19,10 @@ from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.load import load_workload
+from tests.kit.play import converse
 from tests.properties.buffer_cases import APART, GB, Case, random_case
 from tests.properties.buffer_world import play as play_case
 from tests.properties.checked import play_checked
@@ -151,12 +148,8 @@ def logged(rng: Random, policy: str, comparison: Comparison) -> None:
     log = load_workload(f"kth-like:jobs={rng.choice((40, 80))},seed={rng.randrange(1000)}")
     rules = {"storage_order": placement.storage_order.value}
     spec = SessionSpec(policy, _options(rng, policy), settings=rules)
-    needs, data = spec.needs(), json.loads(format_batsim(log))
-    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
     with compared(comparison):
-        session = spec.session(Observer())
-        with FluidEngine(_thesis()) as engine:
-            Simulation(_thesis(), [workload_from_object(data)], engine, InProcessLink(session), options).run()
+        converse(spec.session(Observer()), _thesis(), json.loads(format_batsim(log)), spec=spec, check=False)
 
 
 WORLDS = {"plain": plain, "rich": rich, "fuzzed": fuzzed, "logged": logged}

@@ -11,7 +11,7 @@ from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
@@ -21,11 +21,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 
 MACHINE = """
 name = "small"
@@ -103,11 +99,6 @@ def play(
     model = make_model("malleable", {key: value for key, value in given.items() if key not in shared})
     session: Session = assemble(POLICIES[policy].build({}), settings, model, observer=seen, on_record=seen.recorded)
 
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        return reply
-
     wire, profiles = [], {}
     for name, job in jobs.items():
         profiles[name] = {"type": "delay", "delay": job.get("delay", 10.0)} | {
@@ -116,9 +107,7 @@ def play(
         one = {"id": name, "subtime": job.get("subtime", 0.0), "res": job["nodes"], "profile": name}
         wire.append(one | ({"walltime": job["walltime"]} if "walltime" in job else {}))
     data = {"nb_res": nodes, "jobs": wire, "profiles": profiles}
-    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    with FluidEngine(platform) as engine:
-        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    converse(session, platform, data, dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     assert len(session.book.free_nodes()) == nodes
     session.book.check()
     return seen

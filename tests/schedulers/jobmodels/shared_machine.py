@@ -10,15 +10,11 @@ from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import JobState, Message, Reply, Request
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Policy, Running
 from spillway.simulator.engines.fixed import FixedEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 
 NODES = 4
 
@@ -88,17 +84,10 @@ def play(
         stated = {name: {"io_path": path} for name, path in zip(names, paths, strict=False)}
         hosts = [replace(host, properties=stated.get(host.name, host.properties)) for host in machine.hosts]
         machine = replace(machine, hosts=tuple(hosts))
-    with FixedEngine(machine) as engine:
-        options = SimulationOptions(dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=nodes)
-        link = InProcessLink(lambda message: _handle(session, message, shown, watch))
-        Simulation(machine, [workload_from_object(data)], engine, link, options).run()
+    replies = list[Reply]()
+    converse(
+        session, machine, data, engine=FixedEngine, replies=replies, after=watch,
+        dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=nodes,
+    )  # fmt: skip
+    shown.requests = [request for reply in replies for request in reply.events]
     return shown
-
-
-def _handle(session: Session, message: Message, shown: Shown, watch: Callable[[Message, Reply], None] | None) -> Reply:
-    reply = session.handle(message)
-    session.check()
-    shown.requests.extend(reply.events)
-    if watch is not None:
-        watch(message, reply)
-    return reply

@@ -22,10 +22,7 @@ from spillway.schedulers.model.machine import MachineDefaults, simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.engines.waterfill import WaterfillEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 from tests.schedulers.lives.story import TINY, job
 from tests.schedulers.lives.story import play as small
 
@@ -57,17 +54,11 @@ def play(engine_class: type, portable: bool) -> tuple[dict[str, float], list[Exe
     ends: dict[str, float] = {}
     sent: list[ExecuteJob] = []
 
-    def handle(message: Message) -> Reply:
-        for event in message.events:
-            if hasattr(event, "return_code"):
-                ends[event.job_id] = message.now
-        reply = session.handle(message)
+    def note(message: Message, reply: Reply) -> None:
+        ends.update({event.job_id: message.now for event in message.events if hasattr(event, "return_code")})
         sent.extend(event for event in reply.events if isinstance(event, ExecuteJob))
-        return reply
 
-    with engine_class(platform) as engine:
-        options = SimulationOptions(fail_on_deadlock=True)
-        Simulation(platform, [workload_from_object(workload(portable))], engine, InProcessLink(handle), options).run()
+    converse(session, platform, workload(portable), engine=engine_class, after=note, fail_on_deadlock=True)
     return ends, sent
 
 

@@ -11,17 +11,13 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 from tests.properties.buffer_world import RACKS
 from tests.properties.outage_world import Change, write_events
 
@@ -31,10 +27,6 @@ TINY = "tiny"
 
 TWO_RACKS = RACKS.format(racks=2, nodes=1, size=4, granule=GB)
 FOUR_RACKS = RACKS.format(racks=4, nodes=1, size=10, granule=1)
-
-
-MOST_MESSAGES = 2000
-"""A run that has not ended by then would never end."""
 
 
 @cache
@@ -106,27 +98,11 @@ def play(
     deadlock
         Whether jobs may wait in the end; else that is an error.
     """
-    story, needs, platform = Story(), spec.needs(), machine(description)
+    story = Story()
     session = spec.session(story)
-    messages = 0
-
-    def handle(message: Message) -> Reply:
-        nonlocal messages
-        messages += 1
-        assert messages <= MOST_MESSAGES, f"still going on at {message.now} s"
-        reply = session.handle(message)
-        session.check()
-        return reply
-
-    options = SimulationOptions(
-        dynamic_jobs=needs.dynamic_jobs,
-        profile_reuse=needs.profile_reuse,
-        fail_on_deadlock=not deadlock,
-        events=() if outages is None else (write_events(*outages),),
-    )
     data = {"nb_res": 2, "jobs": list(jobs), "profiles": profiles}
-    with FluidEngine(platform) as engine:
-        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    events = () if outages is None else (write_events(*outages),)
+    converse(session, machine(description), data, spec=spec, fail_on_deadlock=not deadlock, events=events)
     story.waiting = session.waiting
     return story
 

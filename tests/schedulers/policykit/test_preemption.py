@@ -18,12 +18,9 @@ from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policykit.view import Running, View
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from tests.kit.play import converse
 from tests.properties.checked import TINY, play_checked
 
 GB = 10**9
@@ -422,8 +419,8 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
     jobs = [job(0, 8, 100, partitions[0]), job(10, 8, 20, partitions[1])]
     spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
     session = spec.session(policy=Rogue(decide))
-    with pytest.raises(DecisionRefused, match=words), FluidEngine(TINY) as engine:
-        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(session), SimulationOptions()).run()
+    with pytest.raises(DecisionRefused, match=words):
+        converse(session, TINY, _workload(jobs))
 
 
 def test_what_the_simulator_must_offer() -> None:

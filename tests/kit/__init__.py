@@ -1,0 +1,1 @@
+"""What tests of several folders build worlds with: sessions played beside the simulator in this process."""
