@@ -19,6 +19,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.restarts import Restarts
 from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
+from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.estimates import Estimator
@@ -246,6 +247,55 @@ def set_leak_warnings(on: bool) -> None:
     They are faults of the bindings, but where a program froze its objects (``gc.freeze``).
     """
 
+class StartsInOrder(Iterator[Start]):
+    """First come, first served: starts up to the first job that does not fit, each booked when it is asked for.
+
+    Parameters
+    ----------
+    timeline
+        Gets the bookings, from now on.
+    jobs
+        The jobs, in their order.
+    estimate_s
+        Expected duration of a job (s, at least 0); ``None``: its walltime.
+
+    Attributes
+    ----------
+    started
+        Number of jobs that were started.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        jobs: Sequence[Job] | WaitingJobs,
+        estimate_s: Callable[[Job], float] | None = None,
+    ) -> None: ...
+    def __next__(self) -> Start: ...
+    @property
+    def started(self) -> int: ...
+
+class Fill(Iterator[Start]):
+    """Greedy filling: starts of all jobs that fit now, in their order, each booked when it is asked for.
+
+    Parameters
+    ----------
+    timeline
+        Gets the bookings, from now on.
+    jobs
+        The jobs; none has lives of its own.
+    durations_s
+        Duration of each (s, at least 0); ``None``: their walltimes.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        jobs: Sequence[Job] | WaitingJobs,
+        durations_s: npt.NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def __next__(self) -> Start: ...
+
 class Snapshot:
     """A state of a timeline, to return to with :meth:`Timeline.restore`."""
 
@@ -340,29 +390,7 @@ class Timeline:
         See :meth:`earliest_fit`.
         """
     def demand_of(self, job: Job) -> DemandRow:
-        """Return a job's demand, as :meth:`first_fit_now` takes it; it stays the same, here and in copies."""
-    def first_fit_now(
-        self,
-        jobs: Sequence[Job] | WaitingJobs,
-        durations_s: npt.NDArray[np.float64] | None = None,
-        first: int = 0,
-    ) -> tuple[Job, Allocation, int] | None:
-        """Find the first of many jobs that fits now: one search in place of :meth:`fit_now` for each.
-
-        Parameters
-        ----------
-        jobs
-            The jobs; no job has lives of its own.
-        durations_s
-            Duration of each (s, at least 0); ``None``: their walltimes.
-        first
-            Where to begin: 0, or what an earlier search among these jobs returned last.
-
-        Returns
-        -------
-        tuple or None
-            The job, its allocation, and where to go on after it; ``None`` if no job fits.
-        """
+        """Return a job's demand, as searches among many jobs take it; it stays the same, here and in copies."""
     def earliest_fit(
         self,
         job: Job,

@@ -20,6 +20,7 @@ void bind_network(nanobind::module_& module);
 void bind_node_space(nanobind::module_& module);
 void bind_operations(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
+void bind_pass_steps(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
 void bind_queue(nanobind::module_& module);
 void bind_reading(nanobind::module_& module);

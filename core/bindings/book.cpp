@@ -140,7 +140,11 @@ void bind_book(nb::module_& module) {
       .def("free_nodes", &Book::free_nodes)
       .def("left_bytes", &Book::left_bytes, nb::arg("storage"))
       .def_prop_ro("nodes_out",
-                   [](const Book& self) { return nb::frozenset(nb::cast(self.nodes_out())); })
+                   [](const Book& self) {
+                     static nb::object* const none = new nb::frozenset(nb::tuple());
+                     if (self.nodes_out().empty()) return nb::frozenset(*none);
+                     return nb::frozenset(nb::cast(self.nodes_out()));
+                   })
       .def_prop_ro("storages_out",
                    [](const Book& self) { return nb::frozenset(nb::cast(self.storages_out())); })
       .def_prop_ro("drained",

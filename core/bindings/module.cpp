@@ -14,6 +14,7 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_job(module);
   spillway::bindings::bind_network(module);
   spillway::bindings::bind_timeline(module);
+  spillway::bindings::bind_pass_steps(module);
   spillway::bindings::bind_filling(module);
   spillway::bindings::bind_node_space(module);
   spillway::bindings::bind_plan(module);

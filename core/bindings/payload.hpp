@@ -37,13 +37,18 @@ inline PayloadPtr wrap(nanobind::object object) {
 inline nanobind::object unwrap(const PayloadPtr& payload) {
   if (payload == nullptr) return nanobind::none();
   const auto& kept = static_cast<const PythonPayload&>(*payload);
-  return kept.packed ? nanobind::module_::import_("pickle").attr("loads")(kept.value) : kept.value;
+  if (!kept.packed) return kept.value;
+  static nanobind::object* const loads =
+      new nanobind::object(nanobind::module_::import_("pickle").attr("loads"));
+  return (*loads)(kept.value);
 }
 
 /// Keeps the same object in less memory.
 inline PayloadPtr packed(const PayloadPtr& payload) {
   if (payload == nullptr || static_cast<const PythonPayload&>(*payload).packed) return payload;
-  nanobind::object bytes = nanobind::module_::import_("pickle").attr("dumps")(unwrap(payload), 5);
+  static nanobind::object* const dumps =
+      new nanobind::object(nanobind::module_::import_("pickle").attr("dumps"));
+  nanobind::object bytes = (*dumps)(unwrap(payload), 5);
   return std::make_shared<PythonPayload>(std::move(bytes), true);
 }
 

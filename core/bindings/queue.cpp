@@ -7,30 +7,31 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/bindings.hpp"
+#include "bindings/iterator.hpp"
 
 namespace nb = nanobind;
 
 namespace spillway::bindings {
 namespace {
 
-/// Places of the jobs of a part of a line that still wait, read one after another.
+/// The jobs of a part of a line that still wait, read one after another.
 struct Places {
   Waiting waiting;
-  std::size_t next;
+  std::size_t place;
   bool backwards;
-};
 
-JobPtr next_of(Places& places) {
-  const auto& jobs = places.waiting.line->jobs;
-  if (places.backwards) {
-    while (places.next > places.waiting.first)
-      if (const JobPtr& job = jobs[--places.next]) return job;
-  } else {
-    while (places.next < places.waiting.end)
-      if (const JobPtr& job = jobs[places.next++]) return job;
+  nb::object next() {
+    const auto& jobs = waiting.line->jobs;
+    if (backwards) {
+      while (place > waiting.first)
+        if (const JobPtr& job = jobs[--place]) return nb::cast(job);
+    } else {
+      while (place < waiting.end)
+        if (const JobPtr& job = jobs[place++]) return nb::cast(job);
+    }
+    return {};
   }
-  throw nb::stop_iteration();
-}
+};
 
 /// The place of the job of a number; the last job's neighbour for the number of jobs.
 std::size_t place_of(const Waiting& waiting, std::size_t number) {
@@ -94,9 +95,7 @@ nb::object since(const Waiting& now, const Waiting& before) {
 }  // namespace
 
 void bind_queue(nb::module_& module) {
-  nb::class_<Places>(module, "WaitingPlaces")
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", &next_of);
+  nb::class_<Places>(module, "WaitingPlaces", nb::type_slots(iterator_slots<Places>()));
 
   nb::class_<Waiting>(module, "WaitingJobs")
       .def("__len__", [](const Waiting& self) { return self.count; })

@@ -22,10 +22,28 @@ constexpr std::int64_t MOST_NODES = 2147483647;
 constexpr double LARGEST_SIZE = 4611686018427387904.0;  // 2^62
 constexpr std::int64_t MOST_STRIPES = 1 << 20;
 
+/// Name of a field; one text of Python for all readings.
+class Field {
+ public:
+  explicit Field(const char* text) : text_(text) {}
+  operator const char*() const { return text_; }
+  PyObject* object() const {
+    if (object_ == nullptr) object_ = PyUnicode_InternFromString(text_);
+    return object_;
+  }
+
+ private:
+  const char* text_;
+  mutable PyObject* object_ = nullptr;  // lives as long as the process
+};
+
+const Field BB("bb"), BB_TOTAL("bb_total"), BB_STRIPES("bb_stripes"), COM("com"), CPU("cpu"),
+    DELAY("delay"), ID("id"), IO_RATE("io_rate"), PROFILE("profile"), RES("res"),
+    SUBTIME("subtime"), TYPE("type"), WALLTIME("walltime");
+
 /// A member of a dict, or null.
-PyObject* member(nb::handle dict, const char* name) {
-  PyObject* found = PyDict_GetItemString(dict.ptr(), name);
-  return found;
+PyObject* member(nb::handle dict, const Field& name) {
+  return PyDict_GetItem(dict.ptr(), name.object());
 }
 
 /// A number of Python that is no truth value.
@@ -55,18 +73,18 @@ class Reader {
     Job job;
     job.id = job_id_;
     job.number = rank;
-    job.nodes = whole("job", fields_, "res", "nodes", 0, MOST_NODES);
+    job.nodes = whole("job", fields_, RES, "nodes", 0, MOST_NODES);
     job.walltime_s = walltime();
     check_profile();
     buffer(job, granule_bytes);
-    job.submit_time_s = time("job", fields_, "subtime", now_s);
-    if (member(fields_, "io_rate") || member(profile_, "io_rate")) job.io_rate = size("io_rate");
-    if (PyObject* name = member(fields_, "profile"))
+    job.submit_time_s = time("job", fields_, SUBTIME, now_s);
+    if (member(fields_, IO_RATE) || member(profile_, IO_RATE)) job.io_rate = size(IO_RATE);
+    if (PyObject* name = member(fields_, PROFILE))
       job.profile_name = nb::cast<std::string>(nb::str(nb::handle(name)));
     job.profile = to_payload(profile());
     nb::dict extras = nb::steal<nb::dict>(PyDict_Copy(fields_.ptr()));
-    for (const char* name : {"id", "subtime", "res", "walltime", "profile"})
-      if (member(extras, name)) PyDict_DelItemString(extras.ptr(), name);
+    for (const Field* name : {&ID, &SUBTIME, &RES, &WALLTIME, &PROFILE})
+      if (member(extras, *name)) PyDict_DelItem(extras.ptr(), name->object());
     set_extras(job, extras);
     return job;
   }
@@ -80,7 +98,7 @@ class Reader {
     throw nb::python_error();
   }
 
-  std::int64_t whole(const char* where, nb::handle dict, const char* field, const char* fault,
+  std::int64_t whole(const char* where, nb::handle dict, const Field& field, const char* fault,
                      std::int64_t low, std::int64_t high) const {
     PyObject* value = member(dict, field);
     if (!value || !PyLong_Check(value) || PyBool_Check(value)) wrong(where, field, fault, value);
@@ -91,7 +109,7 @@ class Reader {
   }
 
   double walltime() const {
-    PyObject* value = member(fields_, "walltime");
+    PyObject* value = member(fields_, WALLTIME);
     if (!value) return NEVER;
     if (!is_number(value)) wrong("job", "walltime", "seconds", value);
     const double found = number(value);
@@ -100,7 +118,7 @@ class Reader {
     return 0.0 < found && found <= LATEST_S ? found : NEVER;
   }
 
-  double time(const char* where, nb::handle dict, const char* field, double otherwise) const {
+  double time(const char* where, nb::handle dict, const Field& field, double otherwise) const {
     PyObject* value = member(dict, field);
     if (!value) return otherwise;
     if (!is_number(value)) wrong(where, field, "seconds", value);
@@ -110,7 +128,7 @@ class Reader {
   }
 
   void check_profile() {
-    PyObject* kind = member(profile_, "type");
+    PyObject* kind = member(profile_, TYPE);
     if (!kind) return;
     if (!PyUnicode_Check(kind)) wrong("profile", "type", "text", kind);
     const auto is = [&](const char* name) {
@@ -118,16 +136,16 @@ class Reader {
     };
     if (is("delay")) {
       const double delay =
-          time("profile", profile_, "delay", std::numeric_limits<double>::quiet_NaN());
-      if (!(delay >= 0.0)) wrong("profile", "delay", "delay", member(profile_, "delay"));
+          time("profile", profile_, DELAY, std::numeric_limits<double>::quiet_NaN());
+      if (!(delay >= 0.0)) wrong("profile", "delay", "delay", member(profile_, DELAY));
       shortest_ = delay == 0.0;
       return;
     }
     if (!is("parallel") && !is("parallel_homogeneous") && !is("parallel_homogeneous_total")) return;
-    for (const char* field : {"cpu", "com"}) amounts(field);
+    for (const Field* field : {&CPU, &COM}) amounts(*field);
   }
 
-  void amounts(const char* field) const {
+  void amounts(const Field& field) const {
     PyObject* value = member(profile_, field);
     const auto check = [&](PyObject* amount) {
       if (!is_number(amount) || !(0.0 <= number(amount) && number(amount) < NEVER))
@@ -144,40 +162,42 @@ class Reader {
   nb::object profile() const {
     if (!shortest_) return nb::borrow(profile_);
     nb::dict changed = nb::steal<nb::dict>(PyDict_Copy(profile_.ptr()));
-    changed["delay"] = SHORTEST_DELAY_S;
+    changed[(const char*)DELAY] = SHORTEST_DELAY_S;
     return std::move(changed);
   }
 
-  bool states(const char* field) const { return member(fields_, field) || member(profile_, field); }
+  bool states(const Field& field) const {
+    return member(fields_, field) || member(profile_, field);
+  }
 
   /// Bytes of each request for burst buffer, in whole granules, and the stripes.
   void buffer(Job& job, std::int64_t granule_bytes) const {
-    if (!states("bb_total")) {
-      if (states("bb_stripes")) {
-        const bool own = member(fields_, "bb_stripes");
+    if (!states(BB_TOTAL)) {
+      if (states(BB_STRIPES)) {
+        const bool own = member(fields_, BB_STRIPES);
         wrong(own ? "job" : "profile", "bb_stripes", "alone",
-              member(own ? fields_ : profile_, "bb_stripes"));
+              member(own ? fields_ : profile_, BB_STRIPES));
       }
-      if (!states("bb")) return;
-      const std::int64_t bytes = size("bb");
+      if (!states(BB)) return;
+      const std::int64_t bytes = size(BB);
       job.bb_bytes = (bytes / granule_bytes + (bytes % granule_bytes != 0)) * granule_bytes;
       return;
     }
-    if (states("bb"))
-      wrong(member(fields_, "bb_total") ? "job" : "profile", "bb_total", "both", nullptr);
+    if (states(BB))
+      wrong(member(fields_, BB_TOTAL) ? "job" : "profile", "bb_total", "both", nullptr);
     std::int64_t stripes = 1;
-    if (states("bb_stripes")) {
-      const bool own = member(fields_, "bb_stripes");
-      stripes = whole(own ? "job" : "profile", own ? fields_ : profile_, "bb_stripes", "stripes", 1,
+    if (states(BB_STRIPES)) {
+      const bool own = member(fields_, BB_STRIPES);
+      stripes = whole(own ? "job" : "profile", own ? fields_ : profile_, BB_STRIPES, "stripes", 1,
                       MOST_STRIPES);
     }
-    const std::int64_t total = size("bb_total"), unit = stripes * granule_bytes;
+    const std::int64_t total = size(BB_TOTAL), unit = stripes * granule_bytes;
     job.bb_bytes = (total / unit + (total % unit != 0)) * granule_bytes;
     job.stripes = job.bb_bytes ? stripes : 0;
   }
 
   /// A size, rounded up; the job's own field before that of its profile.
-  std::int64_t size(const char* field) const {
+  std::int64_t size(const Field& field) const {
     const bool own = member(fields_, field);
     PyObject* value = member(own ? fields_ : profile_, field);
     if (!is_number(value) || !(0.0 <= number(value) && number(value) < LARGEST_SIZE))

@@ -15,6 +15,7 @@
 #include "bindings/payload.hpp"
 #include "bindings/python_runtime.hpp"
 #include "bindings/python_types.hpp"
+#include "bindings/timeline.hpp"
 #include "bindings/translation.hpp"
 #include "log/allocation_table.hpp"
 #include "session/guard.hpp"
@@ -184,7 +185,7 @@ class PySession final : public Scheduler, public Host {
         break;
       }
       const nb::object decision = nb::steal(next);
-      if (decision.type().is(start_type_)) {
+      if (decision.type().is(start_type())) {
         const nb::object job = decision.attr("job"), allocation = decision.attr("allocation");
         if (nb::isinstance<Job>(job) && nb::isinstance<Allocation>(allocation)) {
           core.start(nb::cast<JobPtr>(job), nb::cast<AllocationPtr>(allocation));
@@ -255,8 +256,6 @@ class PySession final : public Scheduler, public Host {
   bool release() override { return nb::cast<bool>(call(RELEASE)); }
   void no_more() override { call(NO_MORE); }
 
-  static void set_start_type(nb::handle type) { start_type_ = type; }
-
  private:
   /// Whether the policy has answered and does not pause; faults of Python get the place of the
   /// event that they come from, requests their place in the reply.
@@ -292,7 +291,6 @@ class PySession final : public Scheduler, public Host {
   Translation translation_;
   std::size_t watched_ = 0;
   bool evicted_ = false;
-  static inline nb::handle start_type_;
 };
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -344,11 +342,6 @@ void bind_session(nb::module_& module) {
         }
       },
       nb::arg("words"), nb::arg("book"), nb::arg("job"), nb::arg("allocation"));
-  module.def("set_start_type", [](nb::handle type) {
-    PySession::set_start_type(type);
-    type.inc_ref();
-  });
-
   nb::class_<PySession, Scheduler>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
       .def(
           "__init__",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/iterator.hpp"
 #include "bindings/payload.hpp"
 #include "loop/job.hpp"
 #include "loop/static_jobs.hpp"
@@ -76,10 +77,7 @@ struct StaticJobsIterator {
   std::shared_ptr<StaticJobs> jobs;
   std::size_t place = 0;
 
-  JobPtr next() {
-    if (place >= jobs->size()) throw nb::stop_iteration();
-    return jobs->at(place++);
-  }
+  nb::object next() { return place < jobs->size() ? nb::cast(jobs->at(place++)) : nb::object(); }
 };
 
 void bind_works(nb::module_& module) {
@@ -273,9 +271,8 @@ void bind_simulated_jobs(nb::module_& module) {
                    [](const Job& it) { return nb::tuple(nb::cast(it.place.executors())); })
       .def_prop_ro("running", [](const Job& it) { return it.state == JobState::RUNNING; });
 
-  nb::class_<StaticJobsIterator>(module, "StaticJobsIterator")
-      .def("__iter__", [](nb::handle it) { return it; })
-      .def("__next__", &StaticJobsIterator::next);
+  nb::class_<StaticJobsIterator>(module, "StaticJobsIterator",
+                                 nb::type_slots(iterator_slots<StaticJobsIterator>()));
   nb::class_<StaticJobs>(module, "StaticJobs")
       .def(nb::init<bool>(), nb::arg("in_order") = false)
       .def(

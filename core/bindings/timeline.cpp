@@ -1,14 +1,12 @@
 #include "book/timeline.hpp"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "bindings/bindings.hpp"
@@ -16,18 +14,22 @@
 #include "bindings/machine.hpp"
 #include "bindings/timeline.hpp"
 #include "bindings/values.hpp"
-#include "session/queue.hpp"
 
 namespace nb = nanobind;
 
 namespace spillway::bindings {
-namespace {
-
-using Seconds = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
 void check_duration(const Job& job, double duration_s) {
   if (!(duration_s >= 0)) refuse("duration", job.id.c_str(), duration_s);
 }
+
+void refuse_booking(const Timeline& timeline, const Refusal& why) {
+  refuse("booking", static_cast<int>(why.fault), why.taking, why.time_s, why.until_s, why.index,
+         why.free, why.most, why.size, why.start_s, why.end_s, why.allocation,
+         python_machine(*timeline.machine()), timeline.now_s());
+}
+
+namespace {
 
 nb::object class_of(const char* name) {
   return nb::module_::import_("spillway.core.fit").attr(name);
@@ -54,107 +56,10 @@ nb::object earliest_fit(const Timeline& timeline, const Job& job, double duratio
   return (*fit)(start_s, std::move(found));
 }
 
-/// A part of a queue, in which jobs are searched block by block: most searches end early.
-class Block {
- public:
-  static constexpr std::size_t MOST = 512;
-
-  void clear() {
-    jobs_.clear();
-    demands_.clear();
-    durations_s_.clear();
-    after_.clear();
-  }
-  bool full() const { return jobs_.size() == MOST; }
-  /// `after`: where a search that finds this job goes on.
-  void add(const Timeline& timeline, JobPtr job, double duration_s, std::size_t after) {
-    demands_.push_back(timeline.demand_of(*job));
-    durations_s_.push_back(duration_s);
-    after_.push_back(after);
-    jobs_.push_back(std::move(job));
-  }
-  /// The first job that fits now, its allocation, and where to go on; `None` if there is none.
-  nb::object first(const Timeline& timeline) const {
-    Allocation found;
-    const auto job_at = [&](std::int64_t place) -> const Job& {
-      return *jobs_[static_cast<std::size_t>(place)];
-    };
-    const std::int64_t place =
-        timeline.first_fit_now(job_at, demands_.data(), durations_s_.data(),
-                               static_cast<std::int64_t>(jobs_.size()), found);
-    if (place < 0) return nb::none();
-    const auto here = static_cast<std::size_t>(place);
-    return nb::make_tuple(jobs_[here], std::move(found), after_[here]);
-  }
-
- private:
-  std::vector<JobPtr> jobs_;
-  std::vector<JobDemand> demands_;
-  std::vector<double> durations_s_;
-  std::vector<std::size_t> after_;
-};
-
-/// Searches among waiting jobs, from a place in their line on.
-nb::object first_waiting(const Timeline& timeline, const Waiting& waiting,
-                         const double* durations_s, std::size_t first) {
-  Block block;
-  const Line& line = *waiting.line;
-  std::size_t place = std::max(first, waiting.first), number = 0;
-  if (durations_s != nullptr) {
-    for (std::size_t before = waiting.first; before < place; ++before)
-      number += line.jobs[before] != nullptr;
-  }
-  const std::int64_t free = timeline.free_nodes_now();
-  while (place < waiting.end) {
-    block.clear();
-    for (; place < waiting.end && !block.full(); ++place) {
-      const bool there = line.fewest[place] <= free;
-      if (there) {
-        const JobPtr& job = line.jobs[place];
-        block.add(timeline, job, durations_s != nullptr ? durations_s[number] : job->walltime_s,
-                  place + 1);
-      }
-      if (durations_s != nullptr && line.jobs[place] != nullptr) ++number;
-    }
-    nb::object found = block.first(timeline);
-    if (!found.is_none()) return found;
-  }
-  return nb::none();
-}
-
-nb::object first_fit_now(const Timeline& timeline, nb::handle jobs,
-                         const std::optional<Seconds>& durations_s, std::size_t first) {
-  const double* given_s = durations_s ? durations_s->data() : nullptr;
-  const Waiting* waiting = nullptr;
-  if (nb::try_cast<const Waiting*>(jobs, waiting))
-    return first_waiting(timeline, *waiting, given_s, first);
-  Block block;
-  const std::size_t count = nb::len(jobs);
-  const std::int64_t free = timeline.free_nodes_now();
-  while (first < count) {
-    block.clear();
-    for (; first < count && !block.full(); ++first) {
-      JobPtr job = nb::cast<JobPtr>(jobs[first]);
-      if (job->nodes > free && !job->lives) continue;
-      const double duration_s = given_s != nullptr ? given_s[first] : job->walltime_s;
-      block.add(timeline, std::move(job), duration_s, first + 1);
-    }
-    nb::object found = block.first(timeline);
-    if (!found.is_none()) return found;
-  }
-  return nb::none();
-}
-
 nb::tuple demand_of(const Timeline& timeline, const Job& job) {
   const JobDemand one = timeline.demand_of(job);
   return nb::make_tuple(one.nodes, one.bb_bytes, one.io_rate, one.uses, one.requests,
                         one.first_set);
-}
-
-[[noreturn]] void refuse_booking(const Timeline& timeline, const Refusal& why) {
-  refuse("booking", static_cast<int>(why.fault), why.taking, why.time_s, why.until_s, why.index,
-         why.free, why.most, why.size, why.start_s, why.end_s, why.allocation,
-         python_machine(*timeline.machine()), timeline.now_s());
 }
 
 void reserve(Timeline& timeline, double start_s, double end_s, const Allocation& allocation,
@@ -322,8 +227,6 @@ void bind_timeline(nb::module_& module) {
       .def("fit_now", &fit_now, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("covering") = Covering())
       .def("demand_of", &demand_of, nb::arg("job"))
-      .def("first_fit_now", &first_fit_now, nb::arg("jobs"), nb::arg("durations_s") = nb::none(),
-           nb::arg("first") = 0)
       .def("earliest_fit", &earliest_fit, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("not_before_s") = nb::none(), nb::arg("covering") = Covering(),
            nb::arg("latest_s") = NEVER)

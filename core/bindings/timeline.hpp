@@ -14,6 +14,13 @@ class PublishedTimeline : public Timeline {
   PublishedTimeline(MachinePtr machine, double now_s) : Timeline(std::move(machine), now_s, true) {}
 };
 
+/// Python's class of the decision to start a job.
+nanobind::handle start_type();
+
+void check_duration(const Job& job, double duration_s);
+/// Raise Python's refusal of a booking.
+[[noreturn]] void refuse_booking(const Timeline& timeline, const Refusal& why);
+
 }  // namespace spillway::bindings
 
 namespace nanobind::detail {

@@ -10,6 +10,7 @@ import argparse
 import builtins
 import importlib
 import itertools
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -52,6 +53,7 @@ EXAMPLES = f"""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code. Every expected error is one line on the standard error stream."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads are never used, and spin at the start
     try:
         with signals.stopping_on_signals():
             words = expanded(given)

@@ -104,10 +104,12 @@ def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callabl
     anywhere = {field: name for name, cls in MODELS.items() for field in cls.fields if field not in mine}
     beside = anywhere | {field: name for name, cls in MODELS.items() for field in cls.job_fields if field not in mine}
 
+    everywhere, of_jobs = frozenset(anywhere), frozenset(beside)
+
     def reason(job: Job) -> str | None:
-        found = (anywhere.keys() & job.profile.keys()) | (beside.keys() & job.extras.keys())
-        if found:
-            field = min(found)
+        profile, extras = job.profile, job.extras
+        if not (everywhere.isdisjoint(profile) and of_jobs.isdisjoint(extras)):
+            field = min(everywhere.intersection(profile) | of_jobs.intersection(extras))
             return f"its field {field!r} is played by --model {beside[field]}, not by {name_of(model)}"
         return refuses(job)
 

@@ -74,7 +74,8 @@ class Backfill:
             waiting = ordered(view, waiting, self.order)
             started: list[Job] = []
             yield from start_in_order(view, waiting, started)
-            waiting = waiting[len(started) :]
+            if started:
+                waiting = waiting[len(started) :]
             if not waiting or not self.backfilling:
                 return
             head, first = waiting[0].id, waiting[: self.depth]

@@ -196,8 +196,10 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
 
 def in_tiers(view: View, jobs: Sequence[Job]) -> Sequence[Job]:
     """Jobs of higher tiers first, each tier in the given order; a job of several partitions has the highest."""
+    if not view.machine.partitions:
+        return jobs
     tiers = [one.tier for one in view.machine.partitions]
-    if not tiers or min(tiers) == max(tiers):
+    if min(tiers) == max(tiers):
         return jobs
     return sorted(jobs, key=lambda job: -max((tiers[place] for place in job.partitions), default=0))
 
@@ -214,7 +216,7 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
 def in_one_tier(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     """Like :func:`ordered`, but except in the order ``multifactor`` without regard to tiers."""
     if order == "fcfs":
-        return jobs if isinstance(jobs, WaitingJobs | tuple) else list(jobs)
+        return jobs if isinstance(jobs, (WaitingJobs, tuple)) else list(jobs)
     if order == MULTIFACTOR:
         priorities = priorities_of(view)
         found = priorities.ordered(jobs)

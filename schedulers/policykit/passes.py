@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from spillway.core import Fill, StartsInOrder
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced, sized_as
@@ -48,6 +49,13 @@ def _fit_smaller(view: View, job: Job, fewest: int) -> Allocation | None:
 
 def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Iterator[Start]:
     """First come, first served: start jobs in this order up to the first misfit; append them to ``started``."""
+    if view.at_once:
+        estimate_s = None if view.estimate_s is Walltimes.estimate_s else view.estimate_s
+        starts = StartsInOrder(view.timeline, jobs, estimate_s)
+        yield from starts
+        if starts.started:
+            started.extend(jobs[: starts.started])
+        return
     for job in jobs:
         start = try_start(view, job)
         if start is None:
@@ -82,16 +90,11 @@ def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[
 
 
 def _fill_at_once(view: View, jobs: Sequence[Job]) -> Iterator[Start]:
-    """Fill where jobs start with their whole request or not at all: a search of the core finds the next that fits."""
-    timeline, place, durations_s = view.timeline, 0, None
+    """Fill where jobs start with their whole request or not at all: the core finds the next that fits, and books it."""
+    durations_s = None
     if view.estimate_s is not Walltimes.estimate_s:
         durations_s = np.array([view.estimate_s(job) for job in jobs], np.float64)
-    while timeline.free_nodes_now():
-        found = timeline.first_fit_now(jobs, durations_s, place)
-        if found is None:
-            return
-        job, allocation, place = found
-        yield start_on(view, job, allocation, Role.BACKFILLED)
+    return Fill(view.timeline, jobs, durations_s)
 
 
 def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -> Fit | None:

@@ -136,6 +136,7 @@ class View:
         self.held: Mapping[str, Holding] = held if held is not None else {}
         self.unavailable = unavailable
         self._timeline_source = timeline_source
+        self._timeline: Timeline | None = None
         self._past = past
 
     def showing(self, queue: Sequence[Job], held: Mapping[str, Holding]) -> View:
@@ -148,7 +149,7 @@ class View:
 
     def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...]) -> View:
         """The same pass with a timeline from which resources are taken, these nodes among them."""
-        other, source, seen = copy.copy(self), self._timeline_source, self.__dict__.get("timeline")
+        other, source, seen = copy.copy(self), self._timeline_source, self._timeline
         vacate = self.vacate
 
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
@@ -159,7 +160,7 @@ class View:
                     timeline.take(max(one.start_s, timeline.now_s), one.end_s, one.nodes)
 
         other.vacate = None if vacate is None else vacated
-        other.__dict__.pop("timeline", None)
+        other._timeline = None
         other._timeline_source = lambda: take(source() if seen is None else seen.copy())
         other.taken += taken
         return other
@@ -174,10 +175,13 @@ class View:
         """Whether some job might start now: a node is free, or a job needs only its burst buffer at first."""
         return self.timeline.free_nodes_now() > 0 or self.stages_first
 
-    @cached_property
+    @property
     def timeline(self) -> Timeline:
         """A private timeline with all running jobs booked until ``end_s``; the policy may book and release in it."""
-        return self._timeline_source()
+        found = self._timeline
+        if found is None:
+            found = self._timeline = self._timeline_source()
+        return found
 
     @property
     def at_once(self) -> bool:
@@ -193,12 +197,12 @@ class View:
     def aside(self) -> View:
         """A copy of the pass that shares only the notes: its timeline, random numbers and notebook are separate."""
         other = copy.copy(self)
-        other.timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
+        other._timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
         return other
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next reading: bookings are discarded, enacted decisions count."""
-        self.__dict__.pop("timeline", None)
+        self._timeline = None
         self.reservations.clear()
 
     def again(self, queue: Sequence[Job]) -> View:
