@@ -1,12 +1,15 @@
-# Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
+# Two commands do everything: `make demo` and `make test`. Both make .venv first, once: `make demo` and `make setup` with
+# what a user needs, the others with what tests, checks and documentation need beside it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quicktest announce bench lint docs format wheel sanitize clean distclean
+.PHONY: help setup developer demo test quicktest announce bench lint docs format wheel sanitize clean distclean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BUILDING := $(VENV)/.spillway-build
 INSTALLED := $(VENV)/.spillway-setup
+DEVELOPING := $(VENV)/.spillway-developer
 EDITABLE := $(VENV)/.spillway-editable
 CORE := $(VENV)/.spillway-core
 CPP_FILES := $(shell find core tests/core -name '*.cpp' -o -name '*.hpp')
@@ -16,6 +19,9 @@ COMPILER := $(if $(filter-out default,$(origin CXX)),$(CXX),$(firstword $(foreac
 ZIG := $(VENV)/.spillway-zig
 ZIGLANG := 0.17.1
 WITH_COMPILER := $(if $(COMPILER),CXX="$(COMPILER)",ZIG_PYTHON="$(CURDIR)/$(BIN)/python" PATH="$(CURDIR)/tools/zig:$$PATH" CXX="$(CURDIR)/tools/zig/c++")
+# Programs that start others run in a group of their own: ended by a signal, make leaves no process.
+ENDING = exec $(PYTHON) tools/ending.py
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Processes that run the tests: one more than cores, as some tests wait for containers; each needs some 700 MB.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # NumPy's threads only get in the way of worker processes.
@@ -27,40 +33,55 @@ help:  ## show what there is
 	@echo "make test    lint, types, import rules, documentation and the whole test suite (8 to 12 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
 	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 100,000 jobs (a million: --million)"
-	@echo "make setup   .venv from requirements.lock.txt, the compiled core"
+	@echo "make setup   .venv from requirements.lock.txt, the compiled core;  make developer  and what tests and checks need"
 	@echo "make wheel   a wheel in dist/ that installs elsewhere"
 	@echo "make sanitize  the core's own tests with assertions and sanitizers"
 	@echo "make lint    the static checks alone;  make format  lets ruff and clang-format tidy the code"
 	@echo "make docs    the documentation, to site/index.html"
 	@echo "make clean   remove caches and results;  make distclean  .venv too"
 
-# The last step is for shells in which Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE).
-setup: $(CORE)
+# The core is compiled while the packages are installed. The last two steps are for shells in which Python may not keep what it
+# compiles (PYTHONDONTWRITEBYTECODE): our files, and what a run imports of the packages.
+setup:
+	@test -e $(CORE) || echo "setup: 27 packages (110 MB to fetch, 370 MB on disk) and the core, compiled: about a minute on two quiet cores"
+	@$(MAKE) --no-print-directory -j 3 $(INSTALLED) $(CORE)
 	@$(BIN)/python -m compileall -qq -j 0 $(wildcard spillway/*/) spillway/__init__.py
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import spillway.experiments.run.one_run, seaborn, networkx, z3, matplotlib.backends.backend_agg'
 
-$(INSTALLED): requirements.lock.txt
+# What tests, checks and documentation need beside it.
+developer: setup $(DEVELOPING)
+
+$(BUILDING): requirements.lock.txt
 	@command -v $(PYTHON) >/dev/null || { echo "setup: '$(PYTHON)' was not found. Install Python 3.11 or newer (Debian, Ubuntu: apt-get install python3 python3-venv), or say which: make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "setup: Python 3.11 or newer is needed, %s is %d.%d. Say which one to take: make PYTHON=python3.12" % (sys.executable, *sys.version_info[:2]))'
 	@test -x $(BIN)/python || { echo "setup: making $(VENV)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "setup: '$(PYTHON) -m venv' failed (see above). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; }
-	@echo "setup: installing the packages of requirements.lock.txt"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock.txt
+	@$(ENDING) $(PIP_INSTALL) --no-deps $$(grep -E '^(cmake|nanobind|ninja|packaging|pathspec|scikit_build_core)==' requirements.lock.txt)
+	@touch $@
+
+$(INSTALLED): requirements.lock.txt $(BUILDING)
+	@$(ENDING) $(PIP_INSTALL) --no-deps -r requirements.lock.txt
+	@rm -f $(wildcard $(VENV)/lib/*/site-packages/cmake/data/bin/c[pt]*) # 44 MB that nothing here calls
+	@touch $@
+
+$(DEVELOPING): requirements-dev.lock.txt $(INSTALLED)
+	@echo "setup: installing what tests, checks and documentation need: 107 packages (130 MB to fetch, 430 MB on disk), half a minute to a minute"
+	@$(ENDING) $(PIP_INSTALL) --no-deps -r requirements-dev.lock.txt
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, where pip takes one
 	@touch $@
 
-$(ZIG): $(INSTALLED)
+$(ZIG): $(BUILDING)
 	@echo "setup: no C++ compiler was found; installing ziglang, which has one"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==$(ZIGLANG)
+	@$(ENDING) $(PIP_INSTALL) ziglang==$(ZIGLANG)
 	@touch $@
 
-$(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG))
+$(EDITABLE): $(BUILDING) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG))
 	@$(BIN)/python -c 'import os, sys, sysconfig; path = sysconfig.get_path("include"); sys.exit(0 if os.path.exists(os.path.join(path, "Python.h")) else "setup: Python.h is not in %s. On Debian and Ubuntu: apt-get install python3-dev" % path)'
-	@echo "setup: compiling the core"
-	@$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(ENDING) env $(WITH_COMPILER) $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Only what changed; CMake looks for new files itself.
 $(CORE): $(EDITABLE) $(CORE_SOURCES)
-	@$(WITH_COMPILER) $(BIN)/cmake --build build/editable --parallel 2 -- --quiet
+	@$(ENDING) env $(WITH_COMPILER) $(BIN)/cmake --build build/editable --parallel 2 -- --quiet
 	@touch $@
 
 wheel: $(CORE)
@@ -68,7 +89,7 @@ wheel: $(CORE)
 	@ls dist/spillway-*.whl
 
 # The core's own tests, with assertions and with sanitizers of addresses and of undefined behaviour.
-sanitize: $(INSTALLED)
+sanitize: $(BUILDING)
 	@CXX="$(COMPILER)" $(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DSPILLWAY_SANITIZE=ON --log-level=WARNING
 	@$(BIN)/cmake --build build/sanitize --parallel 2 -- --quiet
 	build/sanitize/core_tests
@@ -76,14 +97,14 @@ sanitize: $(INSTALLED)
 demo: setup
 	@$(BIN)/python run_experiments.py
 
-lint: setup
+lint: developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 
-docs: setup
+docs: developer
 	$(BIN)/python -m docs.tools.reference
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -102,21 +123,21 @@ QUICK := tests/imports/test_law.py tests/base/test_units.py tests/base/test_plug
 	tests/experiments/campaign/test_grid.py tests/experiments/campaign/test_playing.py tests/experiments/cli/test_cli.py \
 	tests/experiments/run/test_priorities.py tests/experiments/run/test_job_table.py
 
-quicktest: setup
+quicktest: developer
 	$(BIN)/python -m pytest -n $(shell nproc 2>/dev/null || echo 2) $(QUICK) --ignore=tests/schedulers/core/test_dependents.py \
 		--ignore=tests/schedulers/core/test_book_history.py -k "not lint_imports and not memory"
 
 announce:
 	@echo "make test: checks, documentation and the whole test suite; 8 to 12 minutes on 2 cores (make quicktest: one minute)"
 
-test: announce setup
+test: announce developer
 	@$(MAKE) --no-print-directory -j 2 lint docs
 	$(BIN)/python -m pytest -n $(JOBS) --benchmark-disable
 
 bench: setup
 	$(BIN)/python -m tools.benchmarks.bench
 
-format: setup
+format: developer
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)

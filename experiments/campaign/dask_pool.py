@@ -249,9 +249,16 @@ def _check_shared(client: Any, root: Path) -> None:
         )
 
 
-def _client(address: str, tls: Sequence[str] = ()) -> Any:
-    import distributed
+def _distributed(option: str) -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise SpecError(f"{option} needs the package distributed: pip install 'spillway[dask]'") from None
+    return distributed
 
+
+def _client(address: str, tls: Sequence[str] = ()) -> Any:
+    distributed = _distributed("--dask")
     connect: Any = distributed.Client
     security: Any = distributed.Security
     try:
@@ -266,10 +273,9 @@ def _client(address: str, tls: Sequence[str] = ()) -> Any:
 
 
 def _jobqueue_client(kind: str, workers: int) -> Any:
-    import distributed
-
     if kind not in _JOBQUEUES:
         raise SpecError(f"unknown batch system {kind!r}; known: {', '.join(_JOBQUEUES)}")
+    distributed = _distributed("--dask-jobqueue")
     try:
         import dask_jobqueue
     except ImportError:

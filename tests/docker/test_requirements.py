@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,21 @@ def test_pins_are_those_of_the_lock_file() -> None:
     """A package has one version, in the image as outside."""
     image, lock = pins(ROOT / "docker" / "requirements.txt"), pins(ROOT / "requirements.lock.txt")
     assert image.items() <= lock.items()
+
+
+def test_a_user_installs_what_the_project_needs_and_nothing_else() -> None:
+    """The closure of dependencies and of what builds it; tests, checks, documentation and extras have the other file."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    stated = [*project["project"]["dependencies"], *project["build-system"]["requires"], "cmake", "ninja"]
+    names = tuple(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in stated)
+    user, rest = pins(ROOT / "requirements.lock.txt"), pins(ROOT / "requirements-dev.lock.txt")
+    assert {plain(name) for name in user} == {plain(name) for name in closure(names)}
+    assert not user.keys() & rest.keys()
+
+
+def plain(name: str) -> str:
+    """A package's name as an index compares it."""
+    return re.sub(r"[-_.]+", "-", name.lower())
 
 
 def test_pins_are_closed() -> None:

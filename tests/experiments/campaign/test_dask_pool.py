@@ -20,10 +20,11 @@ import pytest
 from distributed import Client, LocalCluster
 
 from spillway.experiments.campaign.comparison import campaign_of
-from spillway.experiments.campaign.dask_pool import _work
+from spillway.experiments.campaign.dask_pool import DaskPool, _work
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.cli import main, parser_of
+from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import ModelSpec
 from tests.experiments.run.test_end_to_end import DETERMINISTIC, run_folders
@@ -260,3 +261,11 @@ def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
     outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic", str(tmp_path))
     assert outcome is not None
     assert "has other code than the command: restart the workers" in outcome.cause
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named; no traceback."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    pool = DaskPool.at("tcp://127.0.0.1:1")
+    with pytest.raises(SpecError, match=r"--dask needs the package distributed: pip install 'spillway\[dask\]'"):
+        pool._connect()
