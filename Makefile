@@ -46,7 +46,7 @@ setup:
 	@test -e $(CORE) || echo "setup: 27 packages (110 MB to fetch, 370 MB on disk) and the core, compiled: about a minute on two quiet cores"
 	@$(MAKE) --no-print-directory -j 3 $(INSTALLED) $(CORE)
 	@$(BIN)/python -m compileall -qq -j 0 $(wildcard spillway/*/) spillway/__init__.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import spillway.experiments.run.one_run, seaborn, networkx, z3, matplotlib.backends.backend_agg'
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import spillway.experiments.run.single, seaborn, networkx, z3, matplotlib.backends.backend_agg'
 
 # What tests, checks and documentation need beside it.
 developer: setup $(DEVELOPING)

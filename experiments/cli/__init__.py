@@ -28,6 +28,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "machines and jobs": ("platform", "site", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
     "against real resource managers": ("validate",),
+    "write code of one's own": ("new",),
     "help": ("list", "completion"),
 }
 """Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore;

@@ -41,7 +41,7 @@ def test_pins_are_those_of_the_lock_file() -> None:
 
 
 def test_a_user_installs_what_the_project_needs_and_nothing_else() -> None:
-    """The closure of dependencies and of what builds it; tests, checks, documentation and extras have the other file."""
+    """The closure of dependencies and of what builds it; the other file has what tests, documentation, extras need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     stated = [*project["project"]["dependencies"], *project["build-system"]["requires"], "cmake", "ninja"]
     names = tuple(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in stated)
