@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a new policy, model or study begins with.
+    """Contents of a new policy, model or study.
 
     Attributes
     ----------
