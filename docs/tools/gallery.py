@@ -168,7 +168,7 @@ EXHIBITS = (
         "transfer",
         "Plans on held-out logs",
         'study transfer-choosing --quick --set "period=kth-like 1;kth-like 3;lublin 1;lublin 3;lublin-256 1" '
-        '--set "policy=plan-square literal;easy;easy area;portfolio;plan guarded;plan" --out {out}',
+        '--set "policy=plan-square literal;easy;easy area;plan guarded;plan" --out {out}',
         (Picture("figures/ratios.png", "Waits over those of the published plan, with intervals.", ("forest",)),),
     ),
     Exhibit(

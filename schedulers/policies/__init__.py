@@ -79,14 +79,7 @@ class PolicyEntry:
 
 
 _LITERAL_DEPTH = {"literal_depth": True}
-_LITERAL_PLAN = {
-    "literal_depth": True,
-    "candidates": "thesis",
-    "warm_start": False,
-    "schedule": "spread",
-    "moves": "swap",
-    "whole_seconds": True,
-}
+_LITERAL_PLAN = {"literal_depth": True, "search": "thesis"}
 
 
 def _plan(summary: str, **preset: Any) -> PolicyEntry:
@@ -155,29 +148,13 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
     "plan": _plan_for_means(
         "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned",
-        guard_times=2.0,
-        guard_power=4.0,
-        candidates="portfolio",
+        search="delayed+easy",
         placements=200_000,
     ),
     "plan-mean": _plan_for_means("plan-based: as plan, without EASY's schedule among its orders, and unbounded"),
-    "portfolio": replace(
-        _plan_for_means(
-            "planning by simulation: EASY's schedules in six orders, these orders and the last plan are played ahead",
-            candidates="easy",
-            steps=0,
-        ),
-        source="after Deng, Song, Ren, Iosup 2013 (SC), portfolio scheduling",
-        literal={},
-    ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),
     "plan-cube": _plan("plan-based: sum of cubed waiting times", alpha=3.0),
-    "plan-genetic": replace(
-        _plan("plan-based: sum of squared waiting times, orders bred by a genetic search", search="genetic"),
-        source="Lv, Xie, Song 2024 (Proc. SPIE 13210)",
-        literal={},
-    ),
     "plan-start": PolicyEntry(
         "plan:Plan",
         "plan-based: latest start of the plan (literally: the sum of starts, as the thesis's code does)",

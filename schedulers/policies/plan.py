@@ -8,6 +8,7 @@ Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spillway.base.errors import OptionError
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policykit.evolution import Evolution, evolve
 from spillway.schedulers.policykit.history import RecentWaits
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
@@ -31,23 +30,44 @@ from spillway.schedulers.policykit.planning import Annealing, Order, Planner
 from spillway.schedulers.policykit.view import View
 
 _LAST_PLAN = "last plan"
-_LAST_STARTS = "last starts"
 WAITS = "waits"
-"""Keys of the notebook: order of the last plan, its starts by job in that order (with ``keep``), recent waits."""
+"""Keys of the notebook: order of the last plan, recent waits."""
 
-_MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-ALL_ORDERS = THESIS_STARTS + _MORE_ORDERS
-_EASY_ORDERS = ("fcfs", "sjf", "area", "wfp3", "f1", "f4")
-CANDIDATES: dict[str, tuple[str, ...]] = {
-    "thesis": THESIS_STARTS,
-    "all": ALL_ORDERS,
-    "portfolio": ALL_ORDERS,
-    "easy": _EASY_ORDERS,
+EXHAUSTIVE_JOBS = 5
+"""Largest number of jobs of which all orders are tried (Algorithm 8)."""
+
+GUARD_TIMES, GUARD_POWER = 2.0, 4.0
+"""Factor from the quantile of recent waits to the guard, and power of wait / guard in the additional weight."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Starting orders of annealing, and its moves.
+
+    Attributes
+    ----------
+    orders
+        Starting orders by name.
+    backfilled
+        Orders that also give EASY backfilling's schedules as starting orders.
+    published
+        As the thesis's code: swaps of any two jobs, temperatures from the spread of the starting scores, scores in
+        whole seconds. Else the last plan is a starting order, too, only delayed jobs move, and temperatures are
+        geometric from (best - lower bound) / jobs.
+    """
+
+    orders: tuple[str, ...]
+    backfilled: tuple[str, ...] = ()
+    published: bool = False
+
+
+ALL_ORDERS = (*THESIS_STARTS, "small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
+SEARCHES: dict[str, Search] = {
+    "thesis": Search(THESIS_STARTS, published=True),
+    "delayed": Search(ALL_ORDERS),
+    "delayed+easy": Search(ALL_ORDERS, ("area",)),
 }
-"""Starting orders by name of the set; ``all`` adds published ones (and the last plan, with ``warm_start``)."""
-
-BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": _EASY_ORDERS}
-"""Orders that also give EASY backfilling's schedules as starting orders, by name of the set."""
+"""Searches by name."""
 
 
 @dataclass(frozen=True)
@@ -60,71 +80,29 @@ class Plan:
     depth: int = option(0, unit="jobs", low=0, high=1_000_000, help="reservation depth: jobs served before planning")
     alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")
     beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) that divides each job's term")
-    guard: float = option(
-        float("inf"), unit="s", low=1.0, high=float("inf"), help="waits beyond this weigh more and more; inf: no guard"
-    )
     guard_quantile: float = option(
-        0.0, low=0.0, high=1.0, help="guard by this quantile of the waits of the last 1,000 jobs; 0: the option guard"
+        0.0,
+        low=0.0,
+        high=1.0,
+        help="waits beyond twice this quantile of the last 1,000 jobs' weigh more and more (1: longest waits 0.98 in "
+        "place of 1.06 of the thesis's plan); 0: no guard",
     )
-    guard_times: float = option(1.0, low=0.01, high=1000.0, help="factor from that quantile to the guard")
-    guard_power: float = option(1.5, low=0.1, high=10.0, help="power of wait / guard in the additional weight")
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
-    exhaustive: int = option(5, unit="jobs", low=0, high=8, help="largest number of jobs of which all orders are tried")
-    candidates: str = option(
-        "all",
-        choices=tuple(CANDIDATES),
-        help="starting orders; portfolio: all, and EASY's schedule by area; easy: six, and EASY's schedule in each",
-    )
-    warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
-    keep: bool = option(
-        False, help="no search while the last plan holds: no job arrived, and all planned starts are unchanged"
+    search: str = option(
+        "delayed",
+        choices=tuple(SEARCHES),
+        help="the thesis's orders, swaps and temperatures; further orders and the last plan, and moves of delayed jobs "
+        "(waits 0.97 of the thesis's); the same with EASY's schedule, smallest area first",
     )
     expected: float = option(
         1.0, low=0.01, high=1.0, help="share of its estimated duration for which a waiting job is planned"
     )
-    search: str = option(
-        "annealing",
-        choices=("annealing", "genetic"),
-        help="method of search from the starting orders, with the same number of evaluations",
-    )
-    steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves (or children) per pass")
+    steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves per pass")
     placements: int = option(
         0, unit="jobs", low=0, high=10**12, help="most jobs that the moves of a search place; 0: no bound"
     )
-    population: int = option(20, unit="orders", low=3, high=10_000, help="orders of a generation of the genetic search")
-    chains: int = option(
-        1, low=1, high=64, help="parallel annealing runs with all moves each, on as many cores; the best is taken"
-    )
-    restarts: int = option(1, low=1, high=100, help="annealing runs per pass, each with its share of the moves")
-    schedule: str = option(
-        "bound",
-        choices=("bound", "spread"),
-        help="temperatures: geometric from (best - lower bound) / jobs, or the thesis's from worst - best",
-    )
-    moves: str = option(
-        "delayed", choices=("delayed", "mixed", "swap"), help="moves: of delayed jobs, of any, or the thesis's swaps"
-    )
-    finish: str = option(
-        "plan",
-        choices=("plan", "fill"),
-        help="start the jobs planned for now (the thesis's code), or fill in plan order",
-    )
-    whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
     limit: PassLimit | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        """Refuse options without effect: two guards, or options of annealing with the genetic search."""
-        if self.guard_quantile > 0 and self.guard < float("inf"):
-            raise OptionError(
-                f"options 'guard' and 'guard_quantile' both place the guard, got {self.guard:g} s and "
-                f"{self.guard_quantile:g}: give one of them (guard=inf or guard_quantile=0: no such guard)"
-            )
-        if self.search == "genetic" and (self.chains > 1 or self.restarts > 1):
-            raise OptionError(
-                "options 'chains' and 'restarts' are of search=annealing, got search=genetic with "
-                f"chains={self.chains}, restarts={self.restarts}: leave them out, or take more steps"
-            )
 
     def limited(self, limit: PassLimit) -> Self:
         """Return the same policy with a bound on the time of a search."""
@@ -154,20 +132,12 @@ class Plan:
             view.timeline,
             jobs,
             lambda job: self._planned_s(view, job),
-            Objective(self.alpha, self.beta, self.latest, self._guard_s(view), self.guard_power),
+            Objective(self.alpha, self.beta, self.latest, self._guard_s(view), GUARD_POWER),
         )
-        order = self._standing(view, planner)
-        if order is None:
-            order = self._search(view, planner)
-        if self.keep:
-            planner.score(order)
-            view.notebook[_LAST_STARTS] = {jobs[index].id: planner.starts_s.item(index) for index in order.tolist()}
-        if self.warm_start:
+        order = self._search(view, planner)
+        if not SEARCHES[self.search].published:
             view.notebook[_LAST_PLAN] = [jobs[index].id for index in order.tolist()]
         in_order = [jobs[index] for index in order.tolist()]
-        if self.finish == "fill":
-            yield from fill(view, in_order)
-            return
         planner.score(order)
         planned_now = [
             position for position, index in enumerate(order.tolist()) if planner.starts_s[index] <= view.now_s
@@ -175,20 +145,6 @@ class Plan:
         last = len(in_order) if view.notes is not None else max(planned_now, default=-1) + 1
         for job in in_order[:last]:
             yield from self._enact(view, job)
-
-    def _standing(self, view: View, planner: Planner) -> Order | None:
-        """The last plan's order if it has all waiting jobs and still gives the same starts, else ``None``."""
-        planned: dict[str, float] = view.notebook.get(_LAST_STARTS, {}) if self.keep else {}
-        rank = {job.id: index for index, job in enumerate(planner.jobs)}
-        if not rank.keys() <= planned.keys():
-            return None
-        order = np.array([rank[job_id] for job_id in planned if job_id in rank], np.int32)
-        planner.score(order)
-        if any(planner.starts_s[index] != planned[job_id] for job_id, index in rank.items()):
-            return None
-        if view.notes is not None:
-            view.notes.remarks.append("plan: the last plan holds")
-        return order
 
     def _enact(self, view: View, job: Job) -> Iterator[Decision]:
         """Book a job at its planned start, and start it if that is now.
@@ -211,10 +167,10 @@ class Plan:
     def _guard_s(self, view: View) -> float:
         """Wait beyond which jobs weigh more and more (s)."""
         if self.guard_quantile == 0:
-            return self.guard
+            return math.inf
         waits: RecentWaits = view.notebook.setdefault(WAITS, RecentWaits())
         so_far_s = [view.now_s - job.submit_time_s for job in view.queue]
-        return self.guard_times * waits.quantile_s(view.finished, so_far_s, self.guard_quantile)
+        return GUARD_TIMES * waits.quantile_s(view.finished, so_far_s, self.guard_quantile)
 
     def _planned_s(self, view: View, job: Job) -> float:
         """Planned duration of a waiting job (s); running jobs hold their resources to the end of their estimate.
@@ -235,34 +191,18 @@ class Plan:
         return order
 
     def _search_until(self, view: View, planner: Planner, over: Over) -> Order:
-        if len(planner.jobs) <= self.exhaustive:
+        if len(planner.jobs) <= EXHAUSTIVE_JOBS:
             return planner.exhaust(over)[0]
         moves = self._moves_for(len(planner.jobs))
-        if self.search == "genetic":
-            return self._evolved(view, planner, moves, over)
         best, score, worst = planner.best_of(self._starting_orders(view, planner), over)
-        if self.whole_seconds:
+        if SEARCHES[self.search].published:
             score, worst = float(round(score)), float(round(worst))
         if moves == 0 or worst == score:
             return best
         how = self._annealing(planner, score, worst, moves)
         if how is None:
             return best
-        for _ in range(self.restarts):
-            seeds = [view.rng.getrandbits(64) for _ in range(self.chains)]
-            found, found_score = planner.anneal_side_by_side(best, score, how, seeds, over)
-            if found_score < score:
-                best, score = found, found_score
-        return best
-
-    def _evolved(self, view: View, planner: Planner, moves: int, over: Over) -> Order:
-        """Run the genetic search from the starting orders; the first of them is always planned."""
-        starts: list[tuple[float, Order]] = []
-        for order in self._starting_orders(view, planner):
-            if starts and over():
-                break
-            starts.append((planner.score(order), order))
-        return evolve(planner, starts, Evolution(moves, self.population), view.rng.getrandbits(64), over)[0]
+        return planner.anneal(best, score, how, view.rng.getrandbits(64), over)[0]
 
     def _moves_for(self, jobs: int) -> int:
         """Moves of a search for this number of jobs, bounded by the jobs that they place, alike on every machine."""
@@ -270,23 +210,21 @@ class Plan:
 
     def _annealing(self, planner: Planner, score: float, worst: float, moves: int) -> Annealing | None:
         """Temperatures and moves; ``None`` if the best order cannot be improved."""
-        steps = max(1, moves // self.restarts)
-        swaps, delayed = self.moves == "swap", self.moves == "delayed"
-        if self.schedule == "spread":
-            return Annealing(steps, worst - score, swaps_only=swaps, delayed_only=delayed)
+        if SEARCHES[self.search].published:
+            return Annealing(moves, worst - score)
         gap = score - planner.least
         if gap <= 1e-9 * abs(score):
             return None
-        return Annealing(steps, gap / len(planner.jobs), 1e-3 ** (1.0 / steps), 1, 0.0, swaps, delayed)
+        return Annealing(moves, gap / len(planner.jobs), 1e-3 ** (1.0 / moves), 1, 0.0, False, True)
 
     def _starting_orders(self, view: View, planner: Planner) -> Iterator[Order]:
-        jobs, names = planner.jobs, CANDIDATES[self.candidates]
-        orders = positions(jobs, names, view.now_s)
-        for name, order in zip(names, orders, strict=True):
+        jobs, search = planner.jobs, SEARCHES[self.search]
+        orders = positions(jobs, search.orders, view.now_s)
+        for name, order in zip(search.orders, orders, strict=True):
             yield order
-            if name in BACKFILLED.get(self.candidates, ()):
+            if name in search.backfilled:
                 yield planner.backfilled(order)
-        if self.warm_start:
+        if not search.published:
             rank = {job.id: index for index, job in enumerate(jobs)}
             last = [rank[job_id] for job_id in view.notebook.get(_LAST_PLAN, ()) if job_id in rank]
             if last:

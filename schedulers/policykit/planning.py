@@ -8,10 +8,8 @@ large-scale computing systems*, CLUSTER 2016.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -171,32 +169,6 @@ class Planner:
             self.evaluations += reached - begin
             begin = end if reached == end else how.steps
         return search.best, search.best_score
-
-    def anneal_side_by_side(
-        self, order: Order, score: float, how: Annealing, seeds: Sequence[int], over: Over = never
-    ) -> tuple[Order, float]:
-        """Anneal once per seed from the same order, on all cores; the first of the best wins.
-
-        The result does not depend on the number of cores: every run has its own seed and its own working memory.
-        """
-        if len(seeds) == 1:
-            return self.anneal(order, score, how, seeds[0], over)
-        planners = [self, *(self._twin() for _ in seeds[1:])]
-        before = self.evaluations
-        with ThreadPoolExecutor() as pool:  # searches release Python's lock
-            runs = [
-                pool.submit(planner.anneal, order, score, how, seed, over)
-                for planner, seed in zip(planners, seeds, strict=True)
-            ]
-            found = [run.result() for run in runs]
-        self.evaluations += sum(planner.evaluations - before for planner in planners[1:])
-        return min(found, key=lambda result: result[1])
-
-    def _twin(self) -> Planner:
-        """A planner of the same jobs with its own working memory."""
-        twin = copy.copy(self)
-        twin._search = copy.copy(self._search)
-        return twin
 
 
 def _lead_s(job: Job) -> float:

@@ -19,7 +19,7 @@ LOADING = "loading modules"
 PARTS = (
     (LOADING, r"importlib\._bootstrap"),
     ("times without contention", r"experiments/uncontended"),
-    ("plans: search and scoring", r"schedulers/(policykit/(planning|ordering|evolution)|policies/plan|search/)"),
+    ("plans: search and scoring", r"schedulers/(policykit/(planning|ordering)|policies/plan|search/)"),
     ("other policies and shared helpers", r"schedulers/(policies|policykit|timeline)/"),
     ("session, ledger, guard", r"schedulers/(core|controllers|wire|lives|assembly|estimat)"),
     ("job models and their runtime", r"schedulers/(jobmodels|applications|timesharing)/"),

@@ -1,6 +1,6 @@
 """Cost of a pass of plan-based scheduling by length of the queue, against a straightforward re-plan.
 
-``python -m tools.benchmarks.plan_load [--jobs N ...] [--rounds N] [--chains N ...]``
+``python -m tools.benchmarks.plan_load [--jobs N ...] [--rounds N]``
 
 Each picture is the thesis's machine (96 nodes, 12 storage nodes of 40 GB) loaded with running jobs, and a queue drawn
 like them. A pass is the thesis's: nine starting orders and 180 moves. Ways to score the moves:
@@ -62,14 +62,6 @@ def starting(queue: list[Job]) -> list[Order]:
     return list(positions(queue, THESIS_STARTS, NOW_S))
 
 
-def a_pass(timeline: Timeline, queue: list[Job], chains: int = 1) -> float:
-    """Do a whole pass as the policy does it; return the score."""
-    planner = planner_of(timeline, queue)
-    best, score, worst = planner.best_of(starting(queue))
-    how = Annealing(MOVES, worst - score)
-    return planner.anneal_side_by_side(best, score, how, list(range(1, chains + 1)))[1]
-
-
 def incremental(timeline: Timeline, queue: list[Job]) -> int:
     """Score moves as the policies do; return their number."""
     planner = planner_of(timeline, queue)
@@ -117,7 +109,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--chains", type=int, nargs="+", default=[1, 2, 4])
     arguments = parser.parse_args()
     print(f"{'queued':>6} {'way':>12} {'evaluations/CPU s':>18} {'ratio to plain':>15}")
     for waiting in arguments.jobs:
@@ -133,21 +124,6 @@ def main() -> None:
             rates[name] = median(found)
         for name, rate in rates.items():
             print(f"{waiting:>6} {name:>12} {rate:>18,.0f} {rate / rates['plain']:>15,.0f}")
-    print(f"\n{'queued':>6} {'chains':>6} {'pass, CPU ms':>13} {'pass, wall ms':>14} {'score to one chain':>19}")
-    for waiting in arguments.jobs:
-        alone: list[float] = []
-        for chains in arguments.chains:
-            rng = random.Random(waiting)
-            cpu, wall, scores = [], [], []
-            for _ in range(arguments.rounds):
-                _, timeline, queue = picture(rng, waiting)
-                begin, begin_wall = time.process_time(), time.perf_counter()
-                scores.append(a_pass(timeline, queue, chains))
-                cpu.append(time.process_time() - begin)
-                wall.append(time.perf_counter() - begin_wall)
-            alone = alone or scores
-            ratio = sum(score / one for score, one in zip(scores, alone, strict=True)) / len(scores)
-            print(f"{waiting:>6} {chains:>6} {median(cpu) * 1e3:>13.1f} {median(wall) * 1e3:>14.1f} {ratio:>19.4f}")
 
 
 if __name__ == "__main__":

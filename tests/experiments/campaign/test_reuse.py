@@ -222,29 +222,29 @@ def test_a_changed_metric_is_computed_anew(
 
 
 def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
-    """guard = 1000001.0 reached the policy as 1000000.0, and the digest was that of the text 1e+06."""
+    """alpha = 1.0000001 reached the policy as 1.0, and the digest was that of the text 1."""
     campaign = tmp_path / "c.toml"
     campaign.write_text(
         'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan-square"\n'
-        "options = { guard = [1000001.0, 1000000.0] }\n"
+        "options = { alpha = [1.0000001, 1.0] }\n"
         'session = { foreign = 0.1, estimates = "history", history = 3 }\n'
     )
     assert main([str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     records = sorted((read_json(path) for path in (tmp_path / "out").glob("*/run.json")), key=lambda one: one["id"])
     assert len(records) == 2
     runs = [msgspec.convert(one["configuration"], RunSpec) for one in records]
-    found = {run.policy.options["guard"] for run in runs}
-    assert found == {1000001.0, 1000000.0} == {run.settings["guard"] for run in runs}
-    assert {type(run.settings["guard"]) for run in runs} == {float}
+    found = {run.policy.options["alpha"] for run in runs}
+    assert found == {1.0000001, 1.0} == {run.settings["alpha"] for run in runs}
+    assert {type(run.settings["alpha"]) for run in runs} == {float}
     assert {run.policy.session["foreign"] for run in runs} == {0.1}
     assert {run.settings["history"] for run in runs} == {3}
 
     from spillway.experiments.run.policies import build_policy
 
-    assert {build_policy(run.policy).guard for run in runs} == {1000001.0, 1000000.0}  # type: ignore[attr-defined]
+    assert {build_policy(run.policy).alpha for run in runs} == {1.0000001, 1.0}  # type: ignore[attr-defined]
     texts = [one["repeat"] for one in records]
-    assert sum("guard=1000001," in text for text in texts) == 1
-    assert sum("guard=1e+06," in text for text in texts) == 1
+    assert sum("alpha=1.0000001," in text for text in texts) == 1
+    assert sum("alpha=1," in text for text in texts) == 1
 
 
 def test_explaining_writes_under_the_same_lock(tmp_path: Path) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pytest
 
-from spillway.base.errors import OptionError
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policies.plan import CANDIDATES, Plan
+from spillway.schedulers.policies.plan import SEARCHES, Plan
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, RecentWaits, Usage
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import ordered
@@ -45,16 +42,16 @@ def test_waiting_long_beats_being_short_with_squares() -> None:
 
 @pytest.mark.parametrize(("ended", "starts"), [(19, [1]), (20, [0])])
 def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) -> None:
-    """Power 1 as above, but waits beyond 500 s, which most of the last jobs waited, weigh (wait / 500 s)^4 more.
+    """Power 1 as above, but waits beyond 500 s, twice what most of the last jobs waited, weigh (wait / 500 s)^4 more.
 
     Old first: 1000 x 17 + 101; new first: 1090 x 23.6 + 1. With fewer than 20 jobs that have ended there is no guard.
     """
     past = FinishedJobs([
-        Finished(f"w1!{i}", "", 0.0, 500.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
+        Finished(f"w1!{i}", "", 0.0, 250.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
     ])  # fmt: skip
     seen = view(MACHINE, [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)], now_s=1000.0)
     seen.finished = past
-    assert numbers(started(Plan(alpha=1.0, guard_quantile=0.5, guard_power=4.0), seen)) == starts
+    assert numbers(started(Plan(alpha=1.0, guard_quantile=0.5), seen)) == starts
 
 
 def test_recent_waits_are_those_of_the_last_thousand() -> None:
@@ -68,12 +65,6 @@ def test_recent_waits_are_those_of_the_last_thousand() -> None:
     assert waits.quantile_s(FinishedJobs(items), [], 0.5) == 1000.5
     assert waits.quantile_s(FinishedJobs(items), [], 0.0001) >= 501.0
     assert waits.quantile_s(FinishedJobs(items), [3000.0], 1.0) == 3000.0
-
-
-def test_two_guards_are_refused() -> None:
-    """A guard in seconds and one at a quantile: one of them would do nothing."""
-    with pytest.raises(OptionError, match=r"'guard' and 'guard_quantile' both place the guard, got 100 s and 0.9"):
-        Plan(guard=100.0, guard_quantile=0.9)
 
 
 @pytest.mark.parametrize(("placements", "moves"), [(0, 180), (60, 6), (5, 0)])
@@ -90,39 +81,11 @@ def test_a_search_is_bounded_by_what_it_places(placements: int, moves: int) -> N
 def test_the_default_has_no_guard_and_an_option_brings_it_back() -> None:
     """``plan`` scores as ``plan-mean`` does; ``guard_quantile=1`` by itself is the guarded plan that it was before."""
     default, means = POLICIES["plan"].build(), POLICIES["plan-mean"].build()
-    assert default == replace(means, guard_times=2.0, guard_power=4.0, candidates="portfolio", placements=200_000)
+    assert default == replace(means, search="delayed+easy", placements=200_000)
     guarded = Plan(
-        alpha=1.3, beta=0.3, expected=0.875, guard_quantile=1.0, guard_times=2.0, guard_power=4.0,
-        candidates="portfolio", placements=200_000,
+        alpha=1.3, beta=0.3, expected=0.875, guard_quantile=1.0, search="delayed+easy", placements=200_000,
     )  # fmt: skip
     assert POLICIES["plan"].build({"guard_quantile": "1"}) == guarded
-
-
-def test_a_portfolio_plays_thirteen_schedules_ahead_and_draws_nothing() -> None:
-    """Six orders, EASY's schedule in each and the last plan; the generator is left as it was."""
-    queue = [job(i, 1 + i * 7 % 9, 50.0 + 37.0 * (i * 5 % 11), float(i % 3), float(i)) for i in range(14)]
-    policy = POLICIES["portfolio"].build()
-    assert isinstance(policy, Plan)
-    seen = view(MACHINE, queue, now_s=20.0, busy=[job(99, 5, 40.0)], notebook={"last plan": [queue[3].id]})
-    before = seen.rng.getstate()
-    planner = Planner(seen.timeline, queue, lambda one: one.walltime_s, Objective(1.3, 0.3))
-    tried = [order.tolist() for order in policy._starting_orders(seen, planner)]
-    assert len(tried) == 13
-    scores = [planner.score(np.array(order, np.int32)) for order in tried]
-    planner.evaluations = 0
-    assert policy._search(seen, planner).tolist() == tried[scores.index(min(scores))]
-    assert planner.evaluations == 13
-    assert seen.rng.getstate() == before
-
-
-def test_a_portfolio_starts_what_backfilling_would_where_that_is_best() -> None:
-    """Four nodes are busy until 100 s; the first job needs all ten. The third ends before that and starts now.
-
-    The second is longer: started now it would keep the first waiting for 101 s more.
-    """
-    queue = [job(0, 10, 60.0), job(1, 6, 200.0), job(2, 6, 100.0)]
-    seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)])
-    assert numbers(started(POLICIES["portfolio"].build({"exhaustive": "0"}), seen)) == [2]
 
 
 def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:
@@ -165,7 +128,7 @@ def test_literal_depth_idles_behind_a_reservation_that_begins_now() -> None:
 def test_starting_orders_by_burst_buffer_of_a_node(name: str, expected: list[int]) -> None:
     """Bytes per node 4, 2 and 6 GB on 1, 8 and 2 nodes: totals (4, 16, 12) would give other orders."""
     jobs: list[Job] = [job(0, 1, 10.0, 4.0), job(1, 8, 10.0, 2.0), job(2, 2, 10.0, 6.0)]
-    assert name in CANDIDATES["thesis"]
+    assert name in SEARCHES["thesis"].orders
     assert [one.number for one in ordered(view(MACHINE, jobs), jobs, name)] == expected
 
 
@@ -173,7 +136,7 @@ def test_literal_entries_use_the_thesis_orders() -> None:
     """Nine orders, 180 steps: the published 189 evaluations."""
     policy = POLICIES["plan-square"].build({}, literal=True)
     assert isinstance(policy, Plan)
-    assert len(CANDIDATES[policy.candidates]) + policy.steps == 189
+    assert len(SEARCHES[policy.search].orders) + policy.steps == 189
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if POLICIES[name].cls is Plan])
@@ -185,27 +148,3 @@ def test_same_seed_same_starts(name: str) -> None:
     first = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
     again = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
     assert first == again
-
-
-def test_a_plan_stands_until_something_comes_between() -> None:
-    """Kept after a job's end as planned; searched again for an arrival, for an early end, and without ``keep``.
-
-    All need the whole machine. The plan is 0 (100 s), 1 (10 s), 2 (10 s), by weight of their waits; whether it was
-    searched again shows in the remarks.
-    """
-    queue = [job(0, 10, 100.0), job(1, 10, 10.0, submit_s=990.0), job(2, 10, 10.0, submit_s=995.0)]
-    later = [*queue[1:], job(3, 10, 5.0, submit_s=1050.0)]
-
-    def remarks(policy: Plan, queue: list[Job], now_s: float, before: dict[str, Any]) -> list[str]:
-        notes, notebook = PassNotes(), dict(before)
-        starts = numbers(started(policy, view(MACHINE, queue, now_s=now_s, notebook=notebook, notes=notes)))
-        assert starts == [1]
-        return notes.remarks
-
-    stands = ["plan: the last plan holds"]
-    for keep in (True, False):
-        policy, notebook = Plan(keep=keep), dict[str, Any]()
-        assert numbers(started(policy, view(MACHINE, queue, now_s=1000.0, notebook=notebook))) == [0]
-        assert remarks(policy, queue[1:], 1100.0, notebook) == (stands if keep else [])
-        assert remarks(policy, later, 1100.0, notebook) == []
-        assert remarks(policy, queue[1:], 1099.0, notebook) == []

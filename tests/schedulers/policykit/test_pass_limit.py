@@ -73,14 +73,14 @@ def test_a_limit_that_is_never_reached_changes_nothing() -> None:
 
 
 def test_annealing_in_pieces_is_annealing() -> None:
-    """Order, score and evaluations are the same, whatever the pieces; chains too."""
+    """Order, score and evaluations are the same, whatever the pieces."""
     jobs = queue(60)
     how = Annealing(150, 1e6, swaps_only=False)
     found = []
     for over in (never, lambda: False):
         planner = Planner(Timeline(MACHINE, 1000.0), jobs, lambda one: one.walltime_s, Objective(2.0))
         start, score, _ = planner.best_of([np.arange(len(jobs), dtype=np.int32)])
-        order, best = planner.anneal_side_by_side(start, score, how, [1, 2], over)
+        order, best = planner.anneal(start, score, how, 1, over)
         found.append((order.tolist(), best, planner.evaluations))
     assert found[0] == found[1]
 

@@ -160,41 +160,6 @@ def test_jobs_that_cannot_run_are_left_out_of_the_score() -> None:
     assert planner.starts_s.tolist() == [math.inf, 0.0]
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    waiting=st.lists(REQUESTS, min_size=6, max_size=12),
-    running=st.lists(REQUESTS, max_size=6),
-    seeds=st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=4),
-)
-def test_runs_side_by_side_are_the_runs_one_by_one(
-    waiting: list[tuple[int, int, int, int, int]],
-    running: list[tuple[int, int, int, int, int]],
-    seeds: list[int],
-) -> None:
-    """Threads change nothing: the best of the single runs comes out, the first of equals."""
-    jobs = make_jobs(waiting)
-    timeline = loaded(MACHINE, make_jobs(running))
-    how = Annealing(40, 50.0, 0.9, 4, 0.1, swaps_only=False)
-    order = np.arange(len(jobs), dtype=np.int32)
-
-    def planner() -> Planner:
-        return Planner(timeline, jobs, walltime, Objective(2.0))
-
-    together = planner()
-    start = together.score(order)
-    found, score = together.anneal_side_by_side(order, start, how, seeds)
-    singles = [planner().anneal(order, start, how, seed) for seed in seeds]
-    best, best_score = min(singles, key=lambda result: result[1])
-    assert score == best_score
-    assert found.tolist() == best.tolist()
-    assert together.evaluations == 1 + sum(_taken(planner(), order, start, how, seed) for seed in seeds)
-
-
-def _taken(planner: Planner, order: Order, start: float, how: Annealing, seed: int) -> int:
-    planner.anneal(order, start, how, seed)
-    return planner.evaluations
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     running=st.lists(REQUESTS, max_size=6),
