@@ -1,7 +1,7 @@
 """Metrics of one run: pure functions of a job table.
 
-Every metric is about the jobs that *ran*; rejected jobs are counted apart. Batsim's own summary divides by all jobs,
-rejected ones included, and therefore reports smaller means.
+Every metric is about the jobs that *ran*; rejected and cancelled jobs are counted apart. Batsim's own summary divides
+by all jobs, rejected ones included, and therefore reports smaller means.
 
 References
 ----------
@@ -94,6 +94,7 @@ class Summary:
 
     jobs: int
     rejected: int
+    cancelled: int
     killed: int
     mean_waiting_time_s: float
     median_waiting_time_s: float
@@ -116,11 +117,12 @@ class Summary:
 
 def summarise(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Summary:
     """Compute a run's summary. ``jobs`` counts the jobs that ran; ``tau_s`` bounds the bounded slowdowns."""
-    ran = table.ran()
+    ran, cancelled = table.ran(), int(table.cancelled.sum())
     wait_s = ran.wait_s
     return Summary(
         jobs=len(ran),
-        rejected=len(table) - len(ran),
+        rejected=len(table) - len(ran) - cancelled,
+        cancelled=cancelled,
         killed=int(ran.killed.sum()) if len(ran) else 0,
         mean_waiting_time_s=mean(wait_s),
         median_waiting_time_s=percentile(wait_s, 50),

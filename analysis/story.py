@@ -152,10 +152,11 @@ def tell(folder: Path, job_id: str) -> list[str]:
     """
     table = read_run(folder)
     row = find_job(table, job_id)
-    refused = _rejection(folder, table.job_id[row], table.workload[row])
+    refused, at_s = _rejection(folder, table.job_id[row], table.workload[row])
     lines = [_request(table, row)]
     if not table.executed[row]:
-        return [*lines, f"It was rejected: {refused or 'the run has no reason on record'}."]
+        what = f"left at {clock(at_s)}" if table.cancelled[row] else "was rejected"
+        return [*lines, f"It {what}: {refused or 'the run has no reason on record'}."]
     lines += _reserved(folder, table.job_id[row])
     lines += _held(folder, table.job_id[row], table.workload[row])
     reasons = _read_reasons(folder, table.job_id[row], table.workload[row])
@@ -323,14 +324,13 @@ def _request(table: JobTable, row: int) -> str:
     )
 
 
-def _rejection(folder: Path, job_id: str, workload: str) -> str:
-    path = folder / "rejections.csv"
-    if not path.exists():
-        return ""
-    for row in read_rows(path, ("job_id", "workload_name", "reason"), "expected the results of a run"):
+def _rejection(folder: Path, job_id: str, workload: str) -> tuple[str, float]:
+    """The reason for a job's rejection, and its time; "" and NaN where none is on record."""
+    path, columns = folder / "rejections.csv", ("job_id", "workload_name", "time_s", "reason")
+    for row in read_rows(path, columns, "expected the results of a run") if path.exists() else ():
         if row["job_id"] == job_id and row["workload_name"] == workload:
-            return row["reason"]
-    return ""
+            return row["reason"], float(row["time_s"])
+    return "", math.nan
 
 
 def _manner(reasons: Sequence[Reason]) -> str:

@@ -33,6 +33,9 @@ Rows = npt.NDArray[np.intp]
 _KILLED_STATES = ("COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED")
 """Final states of jobs that were stopped before they had ended."""
 
+CANCELLED = "CANCELLED"
+"""State of jobs that their users cancelled while they waited; Batsim has none: to it they are rejected."""
+
 COLUMNS = (
     "job_id",
     "workload_name",
@@ -140,7 +143,7 @@ class JobTable:
     nodes
         Requested nodes.
     state
-        Batsim's final state.
+        Batsim's final state, or :data:`CANCELLED`.
     allocated
         Batsim's interval sets (``0-3 7``), "" where the job never started.
     bb_bytes
@@ -195,8 +198,13 @@ class JobTable:
 
     @property
     def executed(self) -> Mask:
-        """Mask of the jobs that ran (all but the rejected ones)."""
+        """Mask of the jobs that ran (all but rejected and cancelled ones)."""
         return np.isfinite(self.start_s)
+
+    @property
+    def cancelled(self) -> Mask:
+        """Mask of the jobs that their users cancelled while they waited."""
+        return np.array([state == CANCELLED for state in self.state], dtype=np.bool_)
 
     @property
     def killed(self) -> Mask:

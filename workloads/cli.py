@@ -220,7 +220,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 _OF_CONVERSION = (
     *("model", "seed", "kappa", "processors_per_node", "missing_walltime", "walltime_factor", "oversized", "site_wait"),
-    *("bytes_moved", "dependencies", "from_job", "first"),
+    *("bytes_moved", "dependencies", "cancelled", "from_job", "first"),
 )
 
 

@@ -9,8 +9,9 @@ IO-Aware job are made when it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +115,12 @@ class ConvertOptions:
         choices=("play", "leave"),
         help="jobs that depended on others, and tasks of arrays with a limit: they wait for these, or can start once "
         "they are submitted",
+    )
+    cancelled: str = option(
+        "leave",
+        choices=("play", "leave"),
+        help="jobs that were cancelled while they waited: they wait until then (field cancelled_after_s, which "
+        "spillway's session plays, and other schedulers do not), or are left out; runs of logs play them",
     )
     staging: str = option(
         "",
@@ -228,10 +235,11 @@ def convert_columns(
         *_multiplied_remark(kept, machine, options),
         *_storage_remark(kept, converted, machine),
         *_waits_remark(converted),
+        *_cancelled_remark(converted),
         *(omission.line for omission in omissions),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
     )
-    node_s = float((converted.nodes.astype(np.float64) * kept["run_s"]).sum())
+    node_s = float((converted.nodes.astype(np.float64) * np.maximum(kept["run_s"], 0)).sum())
     return converted, _ConversionReport(len(chosen), len(kept), book, remarks, omissions, node_s)
 
 
@@ -315,20 +323,42 @@ def _reasons(
     table: JobTable, machine: MachineFacts, options: ConvertOptions
 ) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
     """Reasons to leave records out, and masks of these records; the first reason counts."""
-    state = table["state"]
+    state, run_s, nodes = table["state"], table["run_s"], nodes_of(table, options)
+    waited = (state == table.code("state", CANCELLED)) & (run_s <= 0)
+    played = waited & (_cancelled_after_s(table) > 0) & (options.cancelled == "play")
     yield "piece of a checkpointed job (its summary line is used)", state == table.code("state", PIECE)
     yield "still running when the log was made", state == table.code("state", RUNNING)
-    yield "cancelled while waiting", (state == table.code("state", CANCELLED)) & (table["run_s"] <= 0)
-    yield "runtime 0 or not known", table["run_s"] <= 0
-    nodes = nodes_of(table, options)
+    if options.cancelled == "play":
+        yield (
+            f"cancelled while waiting for more than the machine's {machine.nodes} nodes",
+            (played & (nodes > machine.nodes)),
+        )
+        yield "cancelled while waiting, at a time that the log does not state", waited & ~played
+    else:
+        yield "cancelled while waiting", waited
+    yield "runtime 0 or not known", (run_s <= 0) & ~played
     yield "number of processors not known", nodes <= 0
     if options.missing_walltime == "drop":
         yield "no requested time", table["requested_s"] <= 0
     if options.site_wait:
         start = table["start_s"]
-        yield "the log does not state when it started", (start < 0) | (start < table["submit_s"])
+        yield "the log does not state when it started", ((start < 0) | (start < table["submit_s"])) & ~played
     if options.oversized == "drop":
         yield f"requests more than the machine's {machine.nodes} nodes", nodes > machine.nodes
+
+
+def _cancelled_after_s(table: JobTable) -> Ints:
+    """Time from the submission of a job that never ran to its end (s); 0 for others, and where it is not known."""
+    left_s = np.where(table["end_s"] >= 0, table["end_s"], table["start_s"])
+    return np.where((table["run_s"] <= 0) & (left_s >= 0), np.maximum(left_s - table["submit_s"], 0), 0)
+
+
+def _others_first(table: JobTable, draw: Callable[..., Ints], *columns: npt.NDArray[Any]) -> Ints:
+    """Values drawn for each job; jobs that never ran come last, so that the values of others do not depend on them."""
+    order = np.argsort(table["run_s"] <= 0, kind="stable")
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = draw(*(column[order] for column in columns))
+    return found
 
 
 def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> Converted:
@@ -340,6 +370,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
     buffers = buffers_of(table, sizes, walltimes, machine, options)
     stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
+    after_s = _cancelled_after_s(table)
     waits = waits_of(table) if options.dependencies == "play" else Waits()
     return Converted(
         depends=waits.depends,
@@ -351,10 +382,11 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         nodes=sizes,
         walltime_s=walltimes,
         bb_bytes=buffers,
-        com_bytes=_communication(sizes, options),
+        com_bytes=_others_first(table, lambda nodes: _communication(nodes, options), sizes),
         site_fields=options.site_fields,
         begins_s=_begin(table, shift),
-        site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
+        site_wait_s=np.where(after_s > 0, after_s, table["start_s"] - table["submit_s"]) if options.site_wait else None,
+        cancelled_after_s=after_s if after_s.any() else None,
         io_bytes=moved,
         used=used_of(table, options),
         stripes=stripes,
@@ -380,7 +412,12 @@ def buffers_of(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFa
         drawn: Ints = np.zeros(len(sizes), dtype=np.int64)
     else:
         requested = np.where(walltimes > 0, walltimes, table["run_s"]).astype(np.float64)
-        drawn = model.draw(sizes, requested, machine, options.seed, options.processors_per_node)
+        drawn = _others_first(
+            table,
+            lambda nodes, wall: model.draw(nodes, wall, machine, options.seed, options.processors_per_node),
+            sizes,
+            requested,
+        )
     return np.where(stated >= 0, -(-stated // sizes), drawn)
 
 
@@ -441,6 +478,14 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
         number = int((converted.array_limit > 0).sum())
         who = many(number, "job is a task of an array", "jobs are tasks of arrays")
         yield f"{who} with a limit on tasks that wait or run at a time, as at the site"
+
+
+def _cancelled_remark(converted: Converted) -> Iterable[str]:
+    if converted.cancelled_after_s is not None:
+        number = int((converted.cancelled_after_s > 0).sum())
+        who = "job was cancelled while it waited: it holds its" if number == 1 else (
+            "jobs were cancelled while they waited: they hold their")  # fmt: skip
+        yield f"{number:,} {who} place until then (cancelled=leave: left out)"
 
 
 def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:

@@ -52,6 +52,8 @@ class Converted:
     depends, array_limit
         Dependencies of each job, and the number of tasks of its array that may wait or run at a time (fields of the
         same names); "" and 0: no dependency, no limit.
+    cancelled_after_s
+        Time from the submission to the cancellation of each job that never ran (field of the same name); 0: it ran.
     staged, moves
         Staging of each job; ``None``: jobs state no staging. Whether they state bytes besides times.
     flops
@@ -77,6 +79,7 @@ class Converted:
     begins_s: float | None = None
     depends: npt.NDArray[np.object_] | None = None
     array_limit: Ints | None = None
+    cancelled_after_s: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -154,6 +157,7 @@ class Converted:
             SITE_NODES: self._used(),
             "io_bytes": self.io_bytes,
             "depends": self.depends,
+            "cancelled_after_s": self._cancelled(),
         }
         if self.site_fields:
             wanted |= {name: self._named(name) for name in _OF_SITES} | {"gpus": self._gpus(), "cpus": self._cpus()}
@@ -162,6 +166,11 @@ class Converted:
         if self.staged is not None:
             wanted |= self.staged.fields(moved=self.moves)
         return {name: column for name, column in wanted.items() if column is not None}
+
+    def _cancelled(self) -> npt.NDArray[np.object_] | None:
+        """Cancellations, "" for jobs that ran; ``None``: all ran."""
+        found = self.cancelled_after_s
+        return None if found is None else np.where(found > 0, found.astype(object), "")
 
     def _used(self) -> npt.NDArray[np.object_] | None:
         """Nodes that a job used at its site, where they are not those that it requests; ``None``: they always are."""
@@ -194,7 +203,7 @@ class Converted:
             for number, part, run_s, bb, com, walltime in zip(
                 *(column[rows].tolist() for column in columns), strict=True
             ):
-                cpu = self.flops(run_s, bb, walltime if walltime > 0 else None)
+                cpu = self.flops(max(run_s, 0), bb, walltime if walltime > 0 else None)
                 yield f"{number}{parts[part]}", cpu, com, bb
 
     def _batches(self) -> Iterator[slice]:

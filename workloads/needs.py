@@ -138,7 +138,7 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
         Options of the conversion: processors of a node, and the model of burst-buffer requests that the log does not
         state.
     """
-    options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False)
+    options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False, cancelled="leave")
     jobs = usable_jobs(table, _UNBOUNDED, options)
     nodes, used = nodes_of(jobs, options), used_of(jobs, options)
     named = held(jobs)

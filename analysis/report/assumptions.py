@@ -108,8 +108,8 @@ def _jobs(rows: Sequence[RunRow]) -> list[str]:
     """Jobs of each workload, counted once, however many policies played them."""
     found: dict[str, dict[str, float]] = {}
     for row in rows:
-        refused = row.figures.get("rejected", 0.0)
-        found.setdefault(row.workload, {}).setdefault(row.seed, row.figures["jobs"] + refused)
+        others = sum(row.figures.get(name, 0.0) for name in ("rejected", "cancelled"))
+        found.setdefault(row.workload, {}).setdefault(row.seed, row.figures["jobs"] + others)
     lines = []
     for workload, seeds in found.items():
         counts = sorted(set(seeds.values()))

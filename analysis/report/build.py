@@ -98,7 +98,8 @@ def _subject(results: CampaignResults) -> list[Block]:
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
     inputs: dict[tuple[str, str], int] = {}
     for row in results.rows:
-        count = int(row.figures["jobs"]) + int(np.nan_to_num(row.figures.get("rejected", 0.0)))
+        others = [np.nan_to_num(row.figures.get(name, 0.0)) for name in ("rejected", "cancelled")]
+        count = int(row.figures["jobs"]) + int(sum(others))
         inputs[row.workload, row.seed] = max(count, inputs.get((row.workload, row.seed), 0))
     counts = sorted(set(inputs.values()))
     jobs = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"

@@ -63,6 +63,7 @@ LOST = Column(
 """Only where external events were played."""
 
 FURTHER = (
+    Column("cancelled", "cancelled", number, "Jobs of a run that their users cancelled while they waited."),
     Column("p99_waiting_time_s", "99 % wait", duration, "99 % of the jobs wait no longer than this."),
     Column(
         "storage_hot_spot",

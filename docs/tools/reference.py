@@ -264,6 +264,7 @@ def metrics() -> str:
 _WORDS = {
     "jobs": "Jobs that ran.",
     "rejected": "Jobs that were refused: they can never run on this machine.",
+    "cancelled": "Jobs that their users cancelled while they waited (final state CANCELLED); no mean counts them.",
     "killed": "Jobs that were stopped at their walltime, or killed.",
     "mean_waiting_time_s": "Waiting time, start minus submission: mean.",
     "median_waiting_time_s": "Waiting time: median.",

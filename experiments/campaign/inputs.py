@@ -383,7 +383,7 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         data = source.content()
         workload = parse_batsim(data, where=source.text, name=source.name)
         return _varied(workload, source, machine, b"" if READ_AS_4 in workload.notes else data)
-    fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+    fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed, "cancelled": "play"}
     fields |= {"kappa": 0.0} if _contains_io(source, model) else {}
     options = _options(source, fields)
     workload, _ = convert(source.table(seed), machine.facts, options, source.name)

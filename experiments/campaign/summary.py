@@ -31,6 +31,7 @@ OTHER_CODE = "other_code"
 
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
 _MARK = " *"
+_CANCELLED = "cancelled"
 SUMMARY, RESULTS = "summary.csv", "results.csv"
 _COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER, LOST)}
 
@@ -113,8 +114,9 @@ def print_tables(rows: Sequence[Row], console: Console) -> None:
 
 
 def _metrics_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The metrics, and the loss to failures if those were played."""
-    return (*METRICS, *((LOST.name,) if rows and LOST.name in rows[0] else ()))
+    """The metrics, without cancelled jobs where there are none, and the loss to failures if those were played."""
+    metrics = METRICS if any(row[_CANCELLED] for row in rows) else [name for name in METRICS if name != _CANCELLED]
+    return (*metrics, *((LOST.name,) if rows and LOST.name in rows[0] else ()))
 
 
 def _marked(label: str, rows: Sequence[Row]) -> str:
@@ -123,7 +125,7 @@ def _marked(label: str, rows: Sequence[Row]) -> str:
 
 def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
     """Words for the played jobs: each is counted once, not once for each policy and seed."""
-    jobs = sorted({row["jobs"] + row["rejected"] for row in rows})
+    jobs = sorted({row["jobs"] + row["rejected"] + row[_CANCELLED] for row in rows})
     seeds = len({row["seed"] for row in rows})
     counts = " to ".join(number(count) for count in dict.fromkeys((jobs[0], jobs[-1])))
     over = [f"{len(workloads)} workloads"] if len(workloads) > 1 else []

@@ -216,6 +216,7 @@ def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_
 
 def _outcome(folder: Path, tau_s: float) -> Outcome:
     table = from_eligible(read_jobs(folder / "jobs.csv"), folder)
+    table = table.only(~table.cancelled)
     ran, killed = table.executed.tolist(), table.killed.tolist()
     ends = {
         job: (KILLED if dead else "") if here else REJECTED

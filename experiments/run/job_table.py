@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from spillway.analysis.tables import CANCELLED
 from spillway.base import durable
 from spillway.experiments.run.errors import RunFailed
 from spillway.protocol.messages import JobState
@@ -89,6 +90,18 @@ def write_jobs(
                 raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
             table.add(row)
     table.write(folder / JOBS)
+
+
+def mark_cancelled(folder: Path, cancelled: Container[tuple[str, str]]) -> None:
+    """Write ``jobs.csv`` anew with the state of jobs that their users cancelled; to the simulator they are rejected."""
+    with (folder / JOBS).open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    name, workload, state = (header.index(column) for column in ("job_id", "workload_name", "final_state"))
+    for row in rows:
+        if row[state] == _REJECTED and (row[name], row[workload]) in cancelled:
+            row[state] = CANCELLED
+    with durable.open_text(folder / JOBS) as table:
+        csv.writer(table, lineterminator="\n").writerows((header, *rows))
 
 
 class _Table:

@@ -10,6 +10,7 @@ from typing import TextIO
 from spillway.base import durable
 from spillway.core import AllocationTable
 from spillway.protocol.intervals import format_intervals
+from spillway.schedulers.core.cancellations import REASONS
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -85,6 +86,10 @@ class Recorder(Observer):
     folder
         The run's folder.
 
+    Attributes
+    ----------
+    cancelled
+        Name and workload of the jobs that their users cancelled while they waited.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -93,6 +98,7 @@ class Recorder(Observer):
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
         self._rejection_rows.writerow(_REJECTION_COLUMNS)
         self._folder = folder
+        self.cancelled: set[tuple[str, str]] = set()
         self._evicted: dict[str, list[Holding]] = {}
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._struck: list[tuple[str, ...]] = []
@@ -124,6 +130,8 @@ class Recorder(Observer):
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """Record the reason of a rejection."""
         self._rejection_rows.writerow((job.name, job.workload, f"{now_s:.6f}", reason))
+        if reason in REASONS:
+            self.cancelled.add((job.name, job.workload))
 
     def stranded(self, name: str, now_s: float) -> None:
         """Record that a job never started, because hosts that it needs were out to the end."""

@@ -39,7 +39,7 @@ from spillway.experiments.campaign.pool import Progress, Report, describe
 from spillway.experiments.campaign.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended_jobs
 from spillway.experiments.run.io_phases import write_phases
-from spillway.experiments.run.job_table import write_jobs
+from spillway.experiments.run.job_table import mark_cancelled, write_jobs
 from spillway.experiments.run.player_files import Played
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
@@ -187,6 +187,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     finally:
         recorder.close()
     _write_tables(task, folder, records, played, wanted=alone is not None)
+    if recorder.cancelled:
+        mark_cancelled(folder, recorder.cancelled)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = timed.times_ns / 1e9
     timings = {

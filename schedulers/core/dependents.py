@@ -84,6 +84,8 @@ class Dependents:
     @property
     def due_s(self) -> float:
         """End of the next delay (s), if no other event comes first; infinite without delays."""
+        while self.delays and self.delays[0][2] not in self.held:
+            heapq.heappop(self.delays)
         return self.delays[0][0] if self.delays else math.inf
 
     def is_due(self, now_s: float) -> bool:
@@ -111,6 +113,10 @@ class Dependents:
                 self._after.setdefault(condition.job_id, []).append((job.id, condition))
                 self._open[job.id] = self._open.get(job.id, 0) + 1
         return next(self._look(job.id, now_s), None)
+
+    def withdraw(self, job_id: str) -> Job:
+        """Let a held job go, which will never start."""
+        return self._settle(job_id).job
 
     def hold(self, job: Job, until_s: float) -> None:
         """Hold a job that waits again until a time (s)."""
@@ -262,7 +268,7 @@ class Dependents:
         """The fate of a job, in words."""
         fate = self._fate(condition.job_id)
         if math.isnan(fate.started_s):
-            return "that job was rejected"
+            return "that job was rejected or cancelled"
         return f"that job {'failed' if fate.failed else 'ended well'} at {fate.ended_s:g} s"
 
 

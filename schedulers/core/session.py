@@ -8,6 +8,7 @@ and rare rules. Time only comes from messages, randomness only from the seed.
 the view that a policy gets                   :mod:`spillway.schedulers.core.views`
 decisions that are rare                       :mod:`spillway.schedulers.core.decisions`
 jobs that other jobs hold                     :mod:`spillway.schedulers.core.dependents`
+jobs that their users cancel                  :mod:`spillway.schedulers.core.cancellations`
 ends of preempted and struck jobs             :mod:`spillway.schedulers.core.deaths`
 outages and drains                            :mod:`spillway.schedulers.core.losses`
 the controllers' turn                         :mod:`spillway.schedulers.core.resizes`
@@ -50,6 +51,7 @@ from spillway.protocol.messages import (
 from spillway.schedulers.core import arrivals, guard
 from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.book import Book, ById
+from spillway.schedulers.core.cancellations import Cancellations
 from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.deaths import Deaths
 from spillway.schedulers.core.decisions import Decisions
@@ -95,8 +97,8 @@ class Session(native.SessionCore):
     ----------
     jobs
         The waiting jobs by id, in order of submission.
-    dependents, outages, notices
-        Jobs held by dependencies; outages; preempted jobs.
+    dependents, cancellations, outages, notices
+        Jobs held by dependencies; cancelled jobs that wait; outages; preempted jobs.
     notebook
         Data of the policy's own.
     book, counted, admission, pool
@@ -137,6 +139,7 @@ class Session(native.SessionCore):
         )
         self.filled_s: Mapping[str, float] = ById(self.filled, self.filled_ids, lambda: self.filled_count)
         self.dependents = Dependents(self)
+        self.cancellations = Cancellations(self)
         self.outages = Outages(site.on_outage)
         self.notices = Notices(site.site or Site(), site.suspend, site.rest)
         self.notebook: dict[str, Any] = {}
@@ -325,6 +328,7 @@ class Session(native.SessionCore):
             return job, reason
         if len(self.counted.pools) > len(self.book.machine.pools):
             self.book.widen(self.counted.pools)
+        self.cancellations.submitted(job)
         settled = self.dependents.submitted(job, self.knows, self.now_s)
         if self.dependents.any:
             self.rare = True
@@ -387,7 +391,7 @@ class Session(native.SessionCore):
     def _decisions(self) -> Iterator[Decision]:
         view = self._views.view()
         self._notes = view.notes
-        return iter(self._policy(view))
+        return self.cancellations.played(iter(self._policy(view)))
 
     def _enact(self, decision: Any) -> bool:
         """Carry out a decision other than a start; return whether the pass goes on."""
@@ -412,8 +416,7 @@ class Session(native.SessionCore):
             raise DecisionRefused(job.id, missing)
 
     def _before_pass(self) -> None:
-        if self.dependents.held or self.dependents.changed:
-            self._release()
+        self._release()
         for name, job in self.pool.unused() if self.pool.to_destroy else ():
             self._others.discard(name, job)
             self.dirty = True
@@ -428,7 +431,7 @@ class Session(native.SessionCore):
     def _more(self) -> bool:
         if self.pool.to_destroy and self.pool.unused():
             return True
-        return bool(self.dependents.held or self.dependents.changed) and self._release()
+        return self._release()
 
     def _after_events(self) -> None:
         self.outages.going = NO_HOSTS
@@ -436,10 +439,8 @@ class Session(native.SessionCore):
             self._losses.kill_affected()
 
     def _after_decisions(self) -> None:
-        """Request a call at the end of the next delay after another job's start or end."""
-        if not self.dependents.delays:
-            return
-        due_s = self.dependents.due_s
+        """Request a call at the end of the next delay after another job's start or end, or at a cancellation."""
+        due_s = min(self.dependents.due_s, self.cancellations.due_s)
         if due_s <= LATEST_S and not self.now_s < self._call_s <= due_s:
             self._call_s = due_s
             self.send((CallMeLater(self.now_s, due_s),))
@@ -453,6 +454,7 @@ class Session(native.SessionCore):
     # ------------------------------------------------------------------ consequences
 
     def _after_rejection(self, job: Job) -> None:
+        self.cancellations.gone(job.id)
         self.dependents.ended(job.id, self.now_s, failed=True)
         self.pool.leave(job, ended=False)
 
@@ -468,8 +470,8 @@ class Session(native.SessionCore):
         self._deaths.ended(running, state, reason, left, kept_s)
 
     def _release(self) -> bool:
-        """Queue or reject jobs that dependencies no longer hold; return whether there were any."""
-        dependents, any_settled = self.dependents, False
+        """Queue or reject jobs that dependencies no longer hold, or that are cancelled; return whether any were."""
+        dependents, any_settled = self.dependents, self.cancellations.enact()
         while dependents.changed or dependents.held:
             settled = list(dependents.settled(self.now_s))
             idle = self.static_done and not self.waiting and not self.book.running_count

@@ -11,6 +11,7 @@ from spillway.protocol.limits import time_fault
 
 __all__ = [
     "BURST_BUFFER_FIELD",
+    "CANCELLED_FIELD",
     "CPUS_FIELD",
     "GPUS_FIELD",
     "IO_RATE_FIELD",
@@ -67,6 +68,9 @@ GPUS_FIELD = "gpus"
 
 CPUS_FIELD = "cpus"
 """Field of the job with the CPUs that it requests in all."""
+
+CANCELLED_FIELD = "cancelled_after_s"
+"""Field of the job with the time after its submission at which its user cancels it, if it still waits."""
 
 
 def once_staged(lives: Lives | None) -> Lives | None:
@@ -127,6 +131,10 @@ OWN_FIELDS = (
     JobField(
         IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",
         "average I/O rate, booked on every link above the node",
+    ),
+    JobField(
+        CANCELLED_FIELD, "job", "number, s, at least 0",
+        "time after its submission at which its user cancels it; it leaves then, or when it would start before",
     ),
 )  # fmt: skip
 """Fields that every job model supports."""

@@ -125,7 +125,7 @@ def test_summary_of_nothing(table: JobTable) -> None:
 
 def test_summary_names_are_the_columns(table: JobTable) -> None:
     """The dictionary keeps the order in which tables show the figures."""
-    assert list(metrics.summarise(table).as_dict())[:4] == ["jobs", "rejected", "killed", "mean_waiting_time_s"]
+    assert list(metrics.summarise(table).as_dict())[:4] == ["jobs", "rejected", "cancelled", "killed"]
 
 
 def test_mean_of_values() -> None:

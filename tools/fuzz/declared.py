@@ -33,6 +33,7 @@ from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
+from spillway.schedulers.model.job import CANCELLED_FIELD
 from spillway.schedulers.model.persistent import PERSISTENT_FIELDS
 from spillway.schedulers.model.site import SITE_FIELDS, Association, License, Partition, Qos, Site
 from spillway.schedulers.model.site_parts import Reservation, Resource
@@ -186,6 +187,9 @@ def draw(rng: Random, number: int) -> World:
             for name, value in JOB_DRAWS.items():
                 if rng.random() < (0.8 if name == "partition" else 0.15):
                     job[name] = value(rng)
+    for job in drawn["jobs"] if rng.random() < 0.3 else ():
+        if rng.random() < 0.3:
+            job[CANCELLED_FIELD] = rng.choice((0, 5, 20.5, 60, 300))
     staged = model == "io" or "bb_life" in settings
     for profile in () if staged else drawn["profiles"].values():  # else such jobs are rejected
         profile.pop("stage_in_s", None)
