@@ -125,7 +125,7 @@ QUICK := tests/imports/test_law.py tests/base/test_units.py tests/base/test_plug
 
 quicktest: developer
 	$(BIN)/python -m pytest -n $(shell nproc 2>/dev/null || echo 2) $(QUICK) --ignore=tests/schedulers/core/test_dependents.py \
-		--ignore=tests/schedulers/core/test_book_history.py -k "not lint_imports and not memory"
+		-k "not lint_imports and not memory"
 
 announce:
 	@echo "make test: checks, documentation and the whole test suite; 8 to 12 minutes on 2 cores (make quicktest: one minute)"

@@ -5,8 +5,8 @@ every storage node, so whole requests fit exactly when ``sum(free_bytes // bb_by
 are on different storage nodes, so that as many must have ``bb_bytes`` free. The node sets that a tree of links can
 carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same, largest
 size. Where a node may only use the storage of its own rack, racks count as links do; that is exact as long as links and
-racks are nested, otherwise a job may wait although a better choice would fit. The functions here are the reference; the
-core does the same on rows.
+racks are nested, otherwise a job may wait although a better choice would fit. The functions here place what the core
+does not: additional nodes of a running job, and tasks of gangs; the core does the same on rows.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ __all__ = [
     "Placement",
     "Resource",
     "StorageOrder",
-    "Wanted",
-    "choose",
     "choose_nodes",
     "choose_storages",
     "links_above",
@@ -95,28 +93,15 @@ def choose_nodes(
     """
     if io_rate == 0:
         return tuple(free[:count]) if len(free) >= count else None
-    return _pick(machine, free, bandwidth, count, io_rate, order, lambda _node: True)
-
-
-def _pick(
-    machine: Machine,
-    free: Sequence[int],
-    bandwidth: Sequence[int],
-    count: int,
-    io_rate: int,
-    order: NodeOrder,
-    takes: Callable[[int], bool],
-) -> tuple[int, ...] | None:
-    """Choose nodes one by one: each that the links carry and that ``takes`` accepts and notes as taken."""
     left = list(bandwidth)
     untried = list(free)
     chosen: list[int] = []
-    rule = _NODE_RULES[order] if io_rate else _first
+    rule = _NODE_RULES[order]
     while len(chosen) < count and untried:
         node = rule(machine, untried, left)
         untried.remove(node)
-        above = links_above(machine, node) if io_rate else ()
-        if all(left[link] >= io_rate for link in above) and takes(node):
+        above = links_above(machine, node)
+        if all(left[link] >= io_rate for link in above):
             chosen.append(node)
             for link in above:
                 left[link] -= io_rate
@@ -208,49 +193,6 @@ def choose_storages(
         scene.taken[storage] += 1
         chosen.append(storage)
     return tuple(chosen)
-
-
-class Wanted(NamedTuple):
-    """Requested resources of a job to place: nodes, burst-buffer bytes per request, I/O rate per node, stripes."""
-
-    nodes: int
-    bb_bytes: int
-    io_rate: int
-    stripes: int
-
-
-def choose(
-    machine: Machine,
-    free: Sequence[int],
-    bandwidth: Sequence[int],
-    free_bytes: Sequence[int],
-    wanted: Wanted,
-    placement: Placement,
-    at_end: AtEnd | None = None,
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Choose a job's nodes and storages together, as :func:`choose_nodes` and :func:`choose_storages` do.
-
-    Only under ``rack`` do the nodes depend on the storages: a node with too few free bytes in its rack is passed over.
-    """
-    count, bb_bytes, io_rate, stripes = wanted
-    if placement.storage_order is not StorageOrder.RACK or not bb_bytes or stripes:
-        nodes = choose_nodes(machine, free, bandwidth, count, io_rate, placement.node_order)
-        if nodes is None:
-            return None
-        storages = choose_storages(machine, nodes, free_bytes, bb_bytes, placement.storage_order, at_end, stripes)
-        return None if storages is None else (nodes, storages)
-    left, found = list(free_bytes), dict[int, int]()
-
-    def takes(node: int) -> bool:
-        storage = next((one for one in own_storages(machine, node) if left[one] >= bb_bytes), None)
-        if storage is None:
-            return False
-        left[storage] -= bb_bytes
-        found[node] = storage
-        return True
-
-    nodes = _pick(machine, free, bandwidth, count, io_rate, placement.node_order, takes)
-    return None if nodes is None else (nodes, tuple(found[node] for node in nodes))
 
 
 class _Scene(NamedTuple):

@@ -32,7 +32,7 @@ PROBES = [
     ("schedulers.policies.probe", "from spillway.protocol.messages import ExecuteJob"),
     ("schedulers.policies.probe", "from spillway.schedulers.jobmodels import base"),
     ("core.probe", "from spillway.schedulers.model.job import Job"),
-    ("schedulers.policies.probe", "from spillway.schedulers.timeline.placement import choose"),
+    ("schedulers.policies.probe", "from spillway.schedulers.timeline.placement import choose_nodes"),
     ("schedulers.policies.probe", "from spillway.schedulers.assembly import assemble"),
     ("schedulers.policies.probe", "import spillway.simulator.wire.broker"),
     ("schedulers.policies.probe", "def late():\n    import time"),

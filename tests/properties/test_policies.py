@@ -112,22 +112,6 @@ def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -
         assert not left or min(left) >= 0 or name in AVERAGES
 
 
-@pytest.mark.parametrize("name", SPACE_SHARING)
-@settings(max_examples=4)
-@given(jobs=JOBS)
-def test_same_seed_same_replies(name: str, jobs: list[MiniJob]) -> None:
-    """Two sessions with the same seed answer alike, message by message."""
-    assert run(name, jobs)[1] == run(name, jobs)[1]
-
-
-@given(jobs=JOBS)
-def test_fcfs_never_overtakes(jobs: list[MiniJob]) -> None:
-    """Under fcfs jobs start in order of submission."""
-    played, _ = run("fcfs", jobs)
-    starts = [played.starts[f"w0!{i}"] for i in range(len(jobs)) if f"w0!{i}" in played.starts]
-    assert starts == sorted(starts)
-
-
 @pytest.mark.parametrize("name", ["easy", "sjf-easy", "filler"])
 @given(jobs=JOBS, tree=st.booleans())
 def test_replay_repeats_a_schedule(name: str, jobs: list[MiniJob], tree: bool) -> None:
@@ -170,16 +154,3 @@ def test_conservative_keeps_its_promises(jobs: list[MiniJob], tree: bool) -> Non
             promised[job_id] = note.estimate_s
     for job_id, start_s in played.starts.items():
         assert start_s <= promised[job_id] + 1e-9
-
-
-@given(jobs=JOBS, depth=st.integers(2, 6))
-def test_deep_reservations_start_when_they_begin(jobs: list[MiniJob], depth: int) -> None:
-    """Depth >= 2: no pass leaves a job reserved for this very instant."""
-    played = Played()
-    session = Session(
-        POLICIES["easy"].build({"depth": str(depth)}), rigid(), passes=Passes(explain=True), observer=played
-    )
-    play(session, SHAPE, jobs)
-    for now_s, notes in played.passes:
-        for note in notes.notes.values():
-            assert note.role is not Role.RESERVED or note.estimate_s is None or note.estimate_s > now_s

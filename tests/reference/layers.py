@@ -12,38 +12,43 @@ from spillway.schedulers.timeline.placement import (
     AtEnd,
     Placement,
     StorageOrder,
-    Wanted,
-    choose,
+    choose_nodes,
+    choose_storages,
     links_above,
     own_storages,
 )
 
 
 def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocation | None:
-    """Allocation of a job while so much is free, and what is held is held since and until other times than its own."""
+    """Allocation of a job that requests layers while so much is free, beside jobs that all end at one other time."""
     striped = job.bb_bytes > 0 and job.stripes > 0
-    layers = [pool.layer is not None for pool in machine.pools]
     pools = [0 if machine.layer_mode(at) == 0 else amount for at, amount in enumerate(job.pools)]
-    plain = [0 if layers[at] else amount for at, amount in enumerate(pools)]
+    plain = [0 if machine.pools[at].layer is not None else amount for at, amount in enumerate(pools)]
     if any(left < amount for left, amount in zip(free.pools, plain, strict=False)):
         return None
-    wanted, at_end = Wanted(job.nodes, job.bb_bytes, job.io_rate, job.stripes), AtEnd(free.free_bytes, [0.0] * 9)
-    racked = job.bb_bytes > 0 and not striped and placement.storage_order is StorageOrder.RACK
+    at_end, rack = AtEnd(free.free_bytes, [0.0] * 9), is_racked(job, placement)
     for allowed in [machine.partitions[one].nodes for one in job.partitions] or [frozenset(free.nodes)]:
         nodes = sorted(allowed.intersection(free.nodes, *only_on(machine, job.pools).values()))
         if plain == pools:
-            tried = iter([(tuple(nodes), (), [0] * len(pools))])
+            first = choose_nodes(machine, nodes, free.bandwidths, job.nodes, job.io_rate, placement.node_order)
+            tried = iter([] if first is None else [(first, (), [0] * len(pools))])
         else:
-            own = free.free_bytes if racked else None
-            tried = layered_nodes(machine, nodes, pools, free.pools, free.bandwidths, wanted, own)
+            own = free.free_bytes if rack else None
+            tried = layered_nodes(machine, nodes, pools, free.pools, free.bandwidths, job, own)
         for found, storages, taken in tried:
-            chosen: tuple[tuple[int, ...], tuple[int, ...]] | None = (found, storages)
-            if plain == pools or not racked:
-                chosen = choose(machine, found, free.bandwidths, free.free_bytes, wanted, placement, at_end)
+            chosen: tuple[int, ...] | None = storages
+            if not rack:
+                order = placement.storage_order
+                chosen = choose_storages(machine, found, free.free_bytes, job.bb_bytes, order, at_end, job.stripes)
             if chosen is not None:
                 held = tuple(max(amounts) for amounts in zip(plain, taken, strict=True))
-                return Allocation(*chosen, job.bb_bytes, job.io_rate, job.lives, striped, held)
+                return Allocation(found, chosen, job.bb_bytes, job.io_rate, job.lives, striped, held)
     return None
+
+
+def is_racked(job: Job, placement: Placement) -> bool:
+    """Whether a job's nodes depend on what is free in their racks."""
+    return placement.storage_order is StorageOrder.RACK and job.bb_bytes > 0 and not job.stripes
 
 
 def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:
@@ -56,7 +61,7 @@ def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:
 
 
 def layered_nodes(
-    machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted,
+    machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Job,
     own: list[int] | None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], list[int]]]:  # fmt: skip
     """Nodes, storages and amounts of each pool, for each sufficient choice of paying layers, in order.
@@ -85,7 +90,7 @@ def layered_nodes(
 
 def _first_nodes(
     machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, Layered]]],
-    pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted, own: list[int] | None,
+    pools: list[int], left: list[int], bandwidth: list[int], wanted: Job, own: list[int] | None,
 ) -> tuple[tuple[int, ...], tuple[int, ...], list[int]] | None:  # fmt: skip
     """The first nodes that links and layers permit; ``None`` where too few, or none of ``needed``, are among them."""
     taken, rates, chosen, left_bytes = [0] * len(pools), list(bandwidth), dict[int, int](), list(own or ())

@@ -30,37 +30,6 @@ def jobs_of(requests: list[tuple[int, float, float]]) -> list[Job]:
     ]
 
 
-def test_fills_all_nodes_where_submission_order_does_not() -> None:
-    """6 of 10 nodes are free. In order 4 nodes start and 2 stay empty; 3 + 3 uses all."""
-    busy = [job(9, 4, 100.0)]
-    queue = [job(0, 4, 50.0), job(1, 3, 50.0), job(2, 3, 50.0)]
-    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, busy=busy))) == [1, 2]
-
-
-def test_bytes_first_when_the_queue_asks_more_of_them() -> None:
-    """Load 13/10 of nodes, 41/20 of bytes: 9 GB and 2 x 5 GB on 3 nodes, or 6 x 1 GB and 2 x 5 GB on 8."""
-    queue = [job(0, 6, 50.0, 1.0), job(1, 4, 50.0, 4.0), job(2, 1, 50.0, 9.0), job(3, 2, 50.0, 5.0)]
-    by_bytes = started(MaxUtil(depth=0), view(MACHINE, queue))
-    assert sum(start.job.nodes * start.job.bb_bytes for start in by_bytes) == 19 * GB
-    by_nodes = started(MaxUtil(depth=0, balance=10.0), view(MACHINE, queue))
-    assert sum(start.job.nodes for start in by_nodes) == 8
-
-
-def test_longest_waiting_breaks_ties() -> None:
-    """One node is free and three jobs of one node wait; the third waited longest."""
-    busy = [job(9, 9, 100.0)]
-    queue = [job(0, 1, 50.0, 0.0, 5.0), job(1, 1, 50.0, 0.0, 6.0), job(2, 1, 50.0, 0.0, 1.0)]
-    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, now_s=10.0, busy=busy))) == [2]
-
-
-def test_reservation_of_the_first_job_is_kept() -> None:
-    """The first job needs all nodes at 100; a job beyond 100 may not start, however well it would fill."""
-    busy = [job(9, 4, 100.0)]
-    queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 3, 100.0), job(3, 2, 100.0)]
-    assert numbers(started(MaxUtil(), view(MACHINE, queue, busy=busy))) == [2, 3]
-    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, busy=busy))) == [1]
-
-
 def test_depth_two_starts_what_its_reservation_begins_now() -> None:
     """The second job's reservation begins now: it starts, but in the thesis's code it waits with its nodes idle."""
     busy = [job(9, 4, 100.0)]

@@ -20,26 +20,6 @@ from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 MACHINE = simple_machine(10, 2, 10 * GB)
 
 
-def test_sum_of_waits_prefers_the_short_job() -> None:
-    """Both need the whole machine: 10 s first makes the other wait 10 s; 100 s first would cost 100 s."""
-    queue = [job(0, 10, 100.0), job(1, 10, 10.0)]
-    assert numbers(started(Plan(alpha=1.0), view(MACHINE, queue))) == [1]
-
-
-def test_latest_start_prefers_what_starts_the_last_job_soonest() -> None:
-    """Latest starts: 0 then 1 gives 100 s; 1 then 0 gives 10 s. With a third of 200 s the longest goes last."""
-    queue = [job(0, 10, 200.0), job(1, 10, 100.0), job(2, 10, 10.0)]
-    first = numbers(started(Plan(latest=True), view(MACHINE, queue)))
-    assert first in ([1], [2])
-
-
-def test_waiting_long_beats_being_short_with_squares() -> None:
-    """Old first: waits 1000 and 101 s, new first: 1090 and 1 s. Sums 1101 and 1091, squares 1,010,201 and 1,188,101."""
-    queue = [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)]
-    assert numbers(started(Plan(alpha=1.0), view(MACHINE, queue, now_s=1000.0))) == [1]
-    assert numbers(started(Plan(alpha=2.0), view(MACHINE, queue, now_s=1000.0))) == [0]
-
-
 @pytest.mark.parametrize(("ended", "starts"), [(19, [1]), (20, [0])])
 def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) -> None:
     """Power 1 as above, but waits beyond 500 s, twice what most of the last jobs waited, weigh (wait / 500 s)^4 more.
@@ -94,13 +74,6 @@ def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:
     for expected, starts in ((1.0, []), (0.875, [1])):
         seen = view(MACHINE, queue, now_s=10_000.0, busy=[job(9, 4, 100.0)])
         assert numbers(started(Plan(alpha=2.0, expected=expected), seen)) == starts
-
-
-def test_depth_serves_only_the_first_jobs() -> None:
-    """With depth 1 the first starts in order; the others are planned: the short one before the long one."""
-    queue = [job(0, 2, 50.0), job(1, 8, 100.0), job(2, 8, 10.0)]
-    assert numbers(started(Plan(alpha=1.0, depth=1), view(MACHINE, queue))) == [0, 2]
-    assert numbers(started(Plan(alpha=1.0, depth=2), view(MACHINE, queue))) == [0, 1]
 
 
 def test_depth_reserves_for_the_first_job() -> None:

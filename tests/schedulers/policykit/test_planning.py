@@ -160,33 +160,6 @@ def test_jobs_that_cannot_run_are_left_out_of_the_score() -> None:
     assert planner.starts_s.tolist() == [math.inf, 0.0]
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    running=st.lists(REQUESTS, max_size=6),
-    waiting=st.lists(REQUESTS, min_size=1, max_size=9),
-    stride=st.integers(1, 4),
-    data=st.data(),
-)
-def test_published_scores_equal_a_plain_replan(
-    running: list[tuple[int, int, int, int, int]],
-    waiting: list[tuple[int, int, int, int, int]],
-    stride: int,
-    data: st.DataObject,
-) -> None:
-    """The published timeline holds nodes one rounding step longer, and plans hold them as long."""
-    jobs = [Job(job.id, job.number, job.submit_time_s, job.walltime_s, job.nodes, job.bb_bytes) for job in
-            make_jobs(waiting)]  # fmt: skip
-    timeline = PublishedTimeline(MACHINE, 50.0)
-    for job in make_jobs(running):
-        allocation = timeline.fit_now(job, job.walltime_s)
-        if allocation is not None:
-            timeline.reserve(50.0, 50.0 + job.walltime_s, allocation)
-    planner = Planner(timeline, jobs, walltime, Objective(2.0), stride)
-    order = data.draw(st.permutations(range(len(jobs))))
-    planner.score(np.array(order, dtype=np.int32))
-    assert planner.starts_s.tolist() == plain_starts(timeline, jobs, order)
-
-
 LIVES = st.builds(
     Lives,
     storage_lead_s=st.sampled_from([0.0, 0.3, 7.0, 30.0]),
@@ -201,6 +174,7 @@ LIVES = st.builds(
     waiting=st.lists(st.tuples(REQUESTS, st.none() | LIVES), min_size=1, max_size=9),
     stride=st.integers(1, 4),
     placement=st.sampled_from([None, Placement(storage_order=StorageOrder.FULLEST_AT_END)]),
+    published=st.booleans(),
     data=st.data(),
 )
 def test_plans_book_a_buffer_and_its_nodes_over_their_own_intervals(
@@ -208,19 +182,21 @@ def test_plans_book_a_buffer_and_its_nodes_over_their_own_intervals(
     waiting: list[tuple[tuple[int, int, int, int, int], Lives | None]],
     stride: int,
     placement: Placement | None,
+    published: bool,
     data: st.DataObject,
 ) -> None:
     """Starts are those of the timeline's plain form, for jobs with and without lives side by side; a job waits until it
-    gets its nodes.
+    gets its nodes. The published timeline holds nodes one rounding step longer, and plans hold them as long.
     """
-    timeline = Timeline(MACHINE, 50.0, placement)
+    timeline: Timeline = (PublishedTimeline if published else Timeline)(MACHINE, 50.0, placement or Placement())
     for job in make_jobs(running):
         allocation = timeline.fit_now(job, job.walltime_s)
         if allocation is not None:
             timeline.reserve(50.0, 50.0 + job.walltime_s, allocation)
     plain = make_jobs([request for request, _ in waiting])
     jobs = [
-        replaced(job, lives=lives if job.bb_bytes else None) for job, (_, lives) in zip(plain, waiting, strict=True)
+        replaced(job, lives=lives if job.bb_bytes and not published else None)
+        for job, (_, lives) in zip(plain, waiting, strict=True)
     ]
     planner = Planner(timeline, jobs, walltime, Objective(2.0), stride)
     for _ in range(3):

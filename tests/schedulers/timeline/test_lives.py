@@ -8,7 +8,7 @@ import pytest
 
 from spillway.schedulers.model.job import Allocation, Lives
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.timeline import Fit, Timeline
+from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.lives import Part, parts
 from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
@@ -41,43 +41,6 @@ def test_lives_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
         Lives(**wrong)
 
 
-def test_storage_is_booked_before_and_after_the_nodes() -> None:
-    """Nodes from 160 to 700, 10 bytes from 100 to 900: others get the node or the bytes in between."""
-    timeline = Timeline(simple_machine(1, 1, 10))
-    requested = job(1, 10, lives=STAGED)
-    fit = timeline.earliest_fit(requested, 540.0, 100.0)
-    assert fit == Fit(100.0, Allocation((0,), (0,), 10, lives=STAGED))
-    timeline.reserve(100.0, 640.0, fit.allocation)
-    assert timeline.breakpoints() == [0.0, 100.0, 160.0, 700.0, 900.0]
-    assert timeline.earliest_fit(job(1), 100.0, 100.0) == Fit(700.0, Allocation((0,)))
-    assert timeline.earliest_fit(job(1, 1), 50.0, 60.0) == Fit(900.0, Allocation((0,), (0,), 1))
-    timeline.release(100.0, 640.0, fit.allocation)
-    assert timeline.breakpoints() == [0.0]
-
-
-def test_the_next_buffer_waits_for_the_one_before() -> None:
-    """The bytes are free at 900, stage-in takes 60 s: nodes from 960 on, though they are idle since 700."""
-    timeline = Timeline(simple_machine(1, 1, 10))
-    timeline.reserve(100.0, 640.0, Allocation((0,), (0,), 10, lives=STAGED))
-    fit = timeline.earliest_fit(job(1, 10, lives=STAGED), 10.0, 130.0)
-    assert fit is not None
-    assert fit.start_s == 900.0
-
-
-def test_a_job_fits_now_if_its_buffer_does_and_its_nodes_are_free_after_the_stage_in() -> None:
-    """The node is busy until 60, stage-in takes 60 s from 5 on: the nodes are held from 65 to 66, the buffer until
-    266."""
-    timeline = Timeline(simple_machine(1, 1, 10), 5.0)
-    timeline.reserve(5.0, 60.0, Allocation((0,)))
-    found = timeline.fit_now(job(1, 1, lives=STAGED), 1.0)
-    assert found == Allocation((0,), (0,), 1, lives=STAGED)
-    timeline.reserve(5.0, 6.0, found)
-    assert timeline.breakpoints() == [5.0, 60.0, 65.0, 66.0, 266.0]
-    timeline.release(5.0, 6.0, found)
-    timeline.reserve(65.0, 70.0, Allocation((0,)))
-    assert timeline.earliest_fit(job(1, 1, lives=STAGED), 1.0) == Fit(10.0, found)
-
-
 def test_a_refused_part_takes_the_others_back() -> None:
     """The nodes are free, the bytes are not after 700: nothing is booked."""
     timeline = Timeline(simple_machine(2, 1, 10))
@@ -86,13 +49,6 @@ def test_a_refused_part_takes_the_others_back() -> None:
     with pytest.raises(ValueError, match="storage s0 has 5 free of 10, 10 requested"):
         timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
     assert timeline.breakpoints() == before
-
-
-def test_storage_alone_needs_no_nodes() -> None:
-    """A buffer for a waiting job: any number of requests, on no node."""
-    timeline = Timeline(simple_machine(1, 2, 10))
-    timeline.reserve(0.0, 50.0, Allocation((), (0, 0, 1), 4), Resource.BURST_BUFFERS)
-    assert (timeline.free_nodes_now(), timeline.free_storage_now()) == (1, [2, 6])
 
 
 def test_rounding_never_makes_a_lead_end_too_early() -> None:

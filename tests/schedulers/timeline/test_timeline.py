@@ -11,82 +11,13 @@ from spillway.core import Free
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.timeline import Fit, Timeline
-from spillway.schedulers.timeline.placement import Placement, Resource, StorageOrder
+from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
 
 
 def state(timeline: Timeline) -> list[tuple[float, Free]]:
     """A timeline's state."""
     return timeline.segments()
-
-
-def test_an_empty_machine_gives_the_first_nodes_now() -> None:
-    """Nodes by index, storages nearest first, at the start of the timeline."""
-    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10), now_s=5.0)
-    assert timeline.earliest_fit(job(3, bb_bytes=5), 60.0) == Fit(5.0, Allocation((0, 1, 2), (0, 0, 1), 5))
-
-
-def test_intervals_are_half_open() -> None:
-    """A job may start at the very moment another ends, and end at the very moment another starts."""
-    timeline = Timeline(simple_machine(1))
-    timeline.reserve(10.0, 20.0, Allocation((0,)))
-    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((0,)))
-    assert timeline.earliest_fit(job(1), 10.5) == Fit(20.0, Allocation((0,)))
-
-
-def test_nodes_must_be_the_same_over_the_whole_window() -> None:
-    """One of two nodes is free at all times, yet no node is for twenty seconds before 10."""
-    timeline = Timeline(simple_machine(2))
-    timeline.reserve(0.0, 10.0, Allocation((0,)))
-    timeline.reserve(10.0, 20.0, Allocation((1,)))
-    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((1,)))
-    assert timeline.earliest_fit(job(1), 20.0) == Fit(10.0, Allocation((0,)))
-
-
-def test_requests_are_not_split_over_storages() -> None:
-    """12 bytes are free on two storages, but only two requests of 4 fit whole."""
-    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10))
-    timeline.reserve(0.0, 30.0, Allocation((3,), (1,), 8))
-    assert timeline.earliest_fit(job(3, bb_bytes=4), 5.0) == Fit(30.0, Allocation((0, 1, 2), (0, 0, 1), 4))
-    assert timeline.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 0), 4)
-    full_of_crumbs = Timeline(simple_machine(4, storages=2, storage_bytes=7))
-    assert full_of_crumbs.fit_now(job(3, bb_bytes=4), 5.0) is None
-    assert full_of_crumbs.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 1), 4)
-
-
-def test_the_room_of_a_storage_is_its_least_over_the_window() -> None:
-    """A reservation later in the window counts."""
-    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
-    timeline.reserve(50.0, 60.0, Allocation((1,), (0,), 7))
-    assert timeline.fit_now(job(1, bb_bytes=4), 50.0) is not None
-    assert timeline.fit_now(job(1, bb_bytes=4), 51.0) is None
-
-
-def test_what_is_not_covered_is_neither_looked_at_nor_booked() -> None:
-    """The thesis's EASY without burst-buffer reservations fences nodes off and leaves the bytes to others."""
-    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
-    timeline.reserve(0.0, 100.0, Allocation((0,), (0,), 10))
-    requested = job(1, bb_bytes=10)
-    fit = timeline.earliest_fit(requested, 10.0, covering=Resource.NODES)
-    assert fit == Fit(0.0, Allocation((1,)))
-    timeline.reserve(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
-    assert timeline.free_storage_now() == [0]
-    assert timeline.free_nodes_now() == 0
-    timeline.release(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
-    assert timeline.earliest_fit(requested, 10.0) == Fit(100.0, Allocation((0,), (0,), 10))
-
-
-def test_a_job_without_walltime_is_booked_for_ever() -> None:
-    """Infinite durations fit only where nothing follows, and later jobs never fit."""
-    timeline = Timeline(simple_machine(2))
-    timeline.reserve(10.0, 20.0, Allocation((0,)))
-    fit = timeline.earliest_fit(job(2), math.inf)
-    assert fit == Fit(20.0, Allocation((0, 1)))
-    timeline.reserve(20.0, math.inf, Allocation((0, 1)))
-    assert timeline.earliest_fit(job(1), 5.0, 12.0) == Fit(12.0, Allocation((1,)))
-    assert timeline.earliest_fit(job(1), 5.0, 16.0) is None
-    timeline.release(30.0, math.inf, Allocation((0, 1)))
-    assert timeline.earliest_fit(job(1), 5.0, 16.0) == Fit(30.0, Allocation((0,)))
 
 
 def test_a_duration_too_short_for_the_clock_looks_at_its_instant() -> None:
@@ -132,19 +63,6 @@ def test_bandwidth_example_of_herbein() -> None:
     assert left == [448 * mb, 384 * mb, 320 * mb, 192 * mb, 256 * mb, 256 * mb, 256 * mb]
     assert timeline.earliest_fit(second, 10.0) == Fit(100.0, Allocation((0, 1, 2), (), 0, 128 * mb))
     assert timeline.fit_now(second, 10.0, Resource.NODES) == Allocation((1, 2, 3))
-
-
-def test_jobs_that_end_late_share_storage() -> None:
-    """Storage 0 is in use until 10 s, storage 1 until 100 s: a job goes where the others are still there at its end."""
-    timeline = Timeline(simple_machine(4, 3, 10), 0.0, Placement(storage_order=StorageOrder.FULLEST_AT_END))
-    timeline.reserve(0.0, 10.0, Allocation((0,), (0,), 5))
-    timeline.reserve(0.0, 100.0, Allocation((1,), (1,), 2))
-    chosen = {}
-    for duration_s in (5.0, 50.0, 500.0):
-        allocation = timeline.fit_now(job(1, bb_bytes=3), duration_s)
-        assert allocation is not None
-        chosen[duration_s] = allocation.storages
-    assert chosen == {5.0: (0,), 50.0: (1,), 500.0: (1,)}  # at 500 s all are empty: the one left last
 
 
 def test_releasing_joins_segments() -> None:
