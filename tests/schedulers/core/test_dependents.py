@@ -294,28 +294,6 @@ def test_a_malformed_field_is_its_jobs_rejection(fields: dict[str, Any], words: 
     assert words in (run / "rejections.csv").read_text()
 
 
-def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 200 tasks one may go at a time: each end looks at one task that waits, not at all of them."""
-    looked = 0
-    look = Dependents._look
-
-    def counted(self: Dependents, job_id: str, now_s: float) -> Any:
-        nonlocal looked
-        looked += 1
-        return look(self, job_id, now_s)
-
-    monkeypatch.setattr(Dependents, "_look", counted)
-    dependents, ready = _held({str(number): {"array": 1, "array_limit": 1} for number in range(200)})
-    looked = 0
-    order = []
-    while ready:
-        order += ready
-        dependents.ended(f"w!{ready[0]}", float(len(order)), failed=False)
-        ready = [one.job.name for one in dependents.settled(float(len(order)))]
-    assert order == [str(number) for number in range(200)]
-    assert looked < 400
-
-
 def test_tasks_of_one_array_with_different_limits() -> None:
     """They go in their order: 3 waits for the ends of 1 and 2, for it may be one at a time; then 4, one of two."""
     limits = {"1": 2, "2": 2, "3": 1, "4": 2}

@@ -320,21 +320,3 @@ def test_a_search_ends_soon_after_the_job() -> None:
         space.reserve(begin_s, 300.0, 1 << node)
     assert space.search(0b111, 0.0, 130.0, 1e9) == (0b100, 300.0)
     assert space.search(0b111, 0.0, 70.0, 1e9) == (0b110, math.inf)
-
-
-def test_reservations_take_nodes_over_their_intervals() -> None:
-    """In plain Python: also where one begins just when a job is to end; neighbours that are alike become one."""
-    space = PlainSpace(0.0, 0b11, [])
-    space.reserve(60.0, 120.0, 0b01)
-    space.reserve(120.0, 180.0, 0b01)
-    space.reserve(60.0, 60.0, 0b10)
-    assert space._times == [0.0, 60.0, 180.0]
-    assert space.search(0b11, 0.0, 59.0, 1e9) == (0b11, 180.0)
-    assert space.search(0b11, 0.0, 60.0, 1e9) == (0b10, 180.0)
-    assert space.search(0b11, 180.0, math.inf, 1e9) == (0b11, math.inf)
-    assert space.overlaps(0.0, 61.0, 0b01)
-    assert not space.overlaps(0.0, 60.0, 0b01)
-    space.start(Job("r!0", 0, 0.0, 50.0, 1), 0b10, 50.0)
-    plan = space.will_run(0b10, 1)
-    assert plan is not None
-    assert plan.start_s == 50.0

@@ -14,7 +14,7 @@ from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
 from tests.reference import gang_steps
-from tests.reference.gang_matrix import Matrix, Place, Request, Streams, freest, lowest
+from tests.reference.gang_matrix import Matrix, Place, Request, Streams
 from tests.schedulers.timesharing.core_steps import clean, compact, fill, migrate, recompute, schedule
 from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
 
@@ -34,23 +34,6 @@ RULES = st.builds(
     target=st.sampled_from(Target),
     compaction=st.booleans(),
 )
-
-
-def test_lowest_and_freest() -> None:
-    """The lowest columns; those that are free in most other rows, ties to the lowest."""
-    assert columns_of(lowest(mask_of((1, 3, 4, 9)), 1)) == (1,)
-    assert columns_of(lowest(mask_of((1, 3, 4, 9)), 3)) == (1, 3, 4)
-    free, others = mask_of((0, 1, 2, 3)), [mask_of((2, 3)), mask_of((3,)), mask_of((0, 3))]
-    assert [columns_of(freest(free, others, n) or 0) for n in (1, 2, 3, 4)] == [(3,), (0, 3), (0, 2, 3), (0, 1, 2, 3)]
-    assert freest(free, others, 5) is None
-
-
-@given(free=st.integers(0, 2**WIDTH - 1), others=st.lists(st.integers(0, 2**WIDTH - 1), max_size=4))
-def test_freest_is_the_greedy_choice(free: int, others: list[int]) -> None:
-    """Compared with counting and sorting."""
-    by_count = sorted(columns_of(free), key=lambda column: (-sum(mask >> column & 1 for mask in others), column))
-    for count in range(1, len(by_count) + 1):
-        assert freest(free, others, count) == mask_of(by_count[:count])
 
 
 def test_compaction_fills_the_most_populated_row() -> None:
@@ -115,14 +98,6 @@ def test_migration_passes_over_what_exceeds_the_limit() -> None:
     matrix = matrix_from(". . . . . .\nC C D D . .", {"C": (4, 5), "D": (2, 4)})
     outcome = migrate(matrix, 1)
     assert (outcome.jobs, outcome.tasks) == ((ord("D"),), 1)
-
-
-def test_check_finds_faults() -> None:
-    """Each invariant can fail."""
-    good = Place(1, 0b11, 0, 0b1)
-    for place in (good._replace(job=2), good, Place(3, 0b1000, 1, 0b10), Place(3, 1, 1, 0b1), Place(3, 1, 1, 0b110)):
-        with pytest.raises(AssertionError):
-            Matrix(2, 3, (good, place)).check()
 
 
 @given(requests=REQUESTS, rules=RULES, leaving=st.lists(st.integers(0, 7), max_size=6), tasks=st.integers(0, WIDTH))
