@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.units import duration, many
 from spillway.base.units import size as size_text
 from spillway.workloads.convert import ConvertOptions, used_of
 from spillway.workloads.dependencies import waits_of
@@ -19,6 +21,9 @@ from spillway.workloads.omissions import omissions_of
 from spillway.workloads.summary import Row, common_rows, quantiles
 
 DAY_S = 86_400
+
+_SIZES = (1, 8, 64, 512, 4096)
+"""Sizes of jobs up to which their waits are shown apart."""
 
 
 def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
@@ -120,6 +125,7 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> l
         ("runtime s, mean", f"{run.mean():,.0f}"),
         ("runtime s, quantiles", quantiles(run)),
     ]
+    rows += _wait_rows(table, sizes, _unit(table))
     if stated.any():
         share = run[stated] / wall[stated]
         rows.append(("runtime / requested, quantiles", quantiles(share, 3)))
@@ -134,6 +140,27 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> l
         of = f" of the {size:,} {_unit(table)} that were in use at once" if guessed else ""
         rows.append(("offered load", f"{held[sizes <= size].sum() / (size * span):.4f}{of}"))
     return rows
+
+
+def _wait_rows(table: JobTable, sizes: Ints, unit: str) -> list[Row]:
+    """Rows about the waits at the site of jobs that state their start, of all and by size."""
+    known = table["start_s"] >= table["submit_s"]
+    waits, sizes = (table["start_s"] - table["submit_s"])[known], sizes[known]
+    if not len(waits):
+        return []
+    rows: list[Row] = [("waits at the site", _wait_of(waits))]
+    bounds = [0, *(bound for bound in _SIZES if bound < sizes.max()), int(sizes.max())]
+    for low, high in pairwise(bounds):
+        some = waits[(low < sizes) & (sizes <= high)]
+        if len(some) and len(bounds) > 2:
+            begin = f"{low + 1:,} to " if high > low + 1 else ""
+            rows.append((f"  of {begin}{many(high, unit.removesuffix('s'), unit)}", _wait_of(some)))
+    return rows
+
+
+def _wait_of(waits: Ints) -> str:
+    median, most = np.quantile(waits, (0.5, 0.95))
+    return f"median {duration(float(median))}, 95 % within {duration(float(most))}, {many(len(waits), 'job', 'jobs')}"
 
 
 def _memory_requested(table: JobTable) -> npt.NDArray[np.bool_]:

@@ -427,3 +427,40 @@ def test_directives_of_scripts(text: str, tmp_path: Path) -> None:
     (tmp_path / "1.sh").write_text(text)
     script = read_script(tmp_path / "1.sh")
     assert (script.requests.total_bytes(1), script.nodes) == SCRIPTS[text]
+
+
+def test_waits_at_the_site() -> None:
+    """Of all jobs and by size; a log without starts has no such rows."""
+    rows = [(1, 60, 1), (2, 120, 8), (3, 7200, 64), (4, 0, 1)]
+    line = "{} 0 {} 100 {size} -1 -1 {size} 200 -1 1 1 1 -1 1 -1 -1 -1\n"
+    text = HEAD + "".join(line.format(job, wait, size=size) for job, wait, size in rows)
+    found = dict(info_rows(read(text, "log.swf")))
+    assert found["waits at the site"] == "median 1 min 30 s, 95 % within 1 h 42 min, 4 jobs"
+    assert found["  of 1 processor"] == "median 30 s, 95 % within 57 s, 2 jobs"
+    assert found["  of 2 to 8 processors"] == "median 2 min, 95 % within 2 min, 1 job"
+    assert found["  of 9 to 64 processors"] == "median 2 h, 95 % within 2 h, 1 job"
+    unknown = HEAD + line.format(1, -1, size=4)
+    assert "waits at the site" not in dict(info_rows(read(unknown, "log.swf")))
+
+
+MORE_WRONG = (
+    ("01 0 0", "1 0 0", True), ("1 0 0x0", "", False), ("1 0 +5", "1 0 5", True), ("1 0 1e2", "", True),
+    ("1 0 .", "", False), ("1 0 \u0661", "", False), ("1 0 1_0", "", False), ("1 0 inf", "", False),
+    ("1 -5 0", "", False), ("-1 0 0", "", False), ("1 0 99999999999999999999", "", False), ("1 0 nan", "", False),
+)  # fmt: skip
+"""Beginnings of a line (number, submission, wait), and whether it is a job."""
+
+
+@pytest.mark.parametrize(("begin", "same", "is_job"), MORE_WRONG, ids=[one[0] for one in MORE_WRONG])
+def test_numbers_that_are_none(begin: str, same: str, is_job: bool) -> None:
+    """One such line among 200 is left out with its number and its field, and no other line is."""
+    rest = "3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1"
+    text = HEAD + "\n".join((f"{begin} {rest}", *(swf(number) for number in range(2, 202)))) + "\n"
+    table = read(text, "log.swf")
+    assert len(table) == 200 + is_job
+    bad = list(table.intake.book.entries(Fate.UNREADABLE))
+    assert [entry.lines for entry in bad] == ([] if is_job else [1])
+    if same:
+        assert labels(table) == labels(read(text.replace(begin, same, 1), "log.swf"))
+    if bad:
+        assert bad[0].examples[0].startswith("2: field ")
