@@ -68,6 +68,17 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Occurring:
+    """A mean over the units in which the measured thing happened: those with a value."""
+
+    measure: Mean
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit that has one."""
+        return Sample(tuple(value for value in self.measure(results).values if math.isfinite(value)))
+
+
+@dataclass(frozen=True)
 class Largest:
     """The largest of a measure's values over some values of an axis ("up to"), seed by seed."""
 
@@ -94,6 +105,11 @@ def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], *
 def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
     """Difference of two values; written as :func:`ratio`."""
     return Compared(metric, above, below, axes, ratios=False)
+
+
+def occurring(metric: str, **axes: Value) -> Occurring:
+    """As :func:`mean`, over the units in which the value is there: ``occurring("decided", case="B")``."""
+    return Occurring(mean(metric, **axes))
 
 
 def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Change:

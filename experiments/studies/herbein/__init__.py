@@ -257,11 +257,11 @@ STUDY = Study(
     grids=[
         {
             "test": [LEVELS], "jobs": [PAPER_JOBS], "policy": ["easy"], **_COMMON, "under": [0, *_UNDER],
-            "scheduler": _BOTH, "seed": SEEDS,
+            "scheduler": _BOTH, "seed": range(50),
         },
         {
             "test": [FCFS], "jobs": [PAPER_JOBS], "policy": ["fcfs"], **_COMMON, "under": [30], "scheduler": _BOTH,
-            "seed": SEEDS,
+            "seed": range(50),
         },
         {
             "test": [LOADS], "jobs": [_FEWER_JOBS], "policy": ["easy", "fcfs"], **_COMMON, "under": [30],
@@ -269,7 +269,7 @@ STUDY = Study(
         },
     ],
     claims=CLAIMS,
-    quick={"jobs": [150], "seed": [0, 1], "under": [0, 30], "size": [AS_IN_LOG], "log": [CHOICES[0].usual]},
+    quick={"seed": SEEDS, "size": [AS_IN_LOG], "log": [CHOICES[0].usual]},
     parameters=[
         Parameter("gap", "126.8 s", "mean time between submissions: four changes of state per job, 31.7 s apart (5.4)"),
         Parameter("widest", WIDEST, "width of one workload's interval, as a share of a published number, up to which "
@@ -277,7 +277,7 @@ STUDY = Study(
         Parameter("fewer jobs", str(_FEWER_JOBS), "tests in which loads, logs and readings are compared; else 2,500"),
     ],
     choices=CHOICES,
-    crossing={"test": [LEVELS], "jobs": [_FEWER_JOBS], "under": [0, *_UNDER]},
+    crossing={"test": [LEVELS], "jobs": [_FEWER_JOBS], "under": [0, *_UNDER], "seed": SEEDS},
     tables=[
         Means("By level", METRICS, ("under", "scheduler"), only=MAIN),
         Means("By log and size, 30 % less", METRICS, ("log", "size", "policy", "scheduler"), only={"test": LOADS}),

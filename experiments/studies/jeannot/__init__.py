@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillway.experiments.studies import Choice, Computed, Parameter, Study
+from spillway.experiments.studies import SEEDS, Choice, Computed, Parameter, Study
 from spillway.experiments.studies.jeannot.claims import CLAIMS
 from spillway.experiments.studies.jeannot.figures import FIGURES
 from spillway.experiments.studies.jeannot.play import USUAL, play, policies, same
@@ -72,13 +72,13 @@ STUDY = Study(
             "io_control": ["exclusive"],
             "io_order": ["fifo"],
             "policy": ["LS", "Random", "Max", "Char"],
-            "seed": range(10),
+            "seed": range(100),
         }
     ],
     claims=CLAIMS,
-    quick={"load": [0.2, 0.8], "jobs": [15], "seed": [0, 1]},
+    quick={"load": [0.2, 0.8], "seed": SEEDS},
     choices=CHOICES,
-    crossing={},
+    crossing={"seed": range(10)},
     parameters=[
         Parameter("jobs", "100", "the paper does not state it"),
         Parameter("load", "volumes times one factor for a family", "else truncation moves the load away from alpha"),

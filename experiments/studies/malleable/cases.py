@@ -44,6 +44,9 @@ WORKED, PAIRS, AGAIN = "worked", "pairs", "pairs, again in step"
 _EIGHTH = 7
 """Index of the I/O phase of use case A that the paper follows, at about 903 s."""
 
+_SHIFTED: Mapping[str, int] = {"B": 6}
+"""Index of the I/O phase whose shift the paper describes (in B at 782.4 s); elsewhere the first that is shifted."""
+
 
 def run(point: Point) -> Played:
     """Simulate a point."""
@@ -59,7 +62,7 @@ def play(point: Point) -> Values:
         return worked_examples.numbers()
     if name in (PAIRS, AGAIN):
         return exclusion.search(again=name == AGAIN, seed=point.whole("seed"))
-    return dict(measured(run(point)))
+    return dict(measured(run(point), _SHIFTED.get(name)))
 
 
 def same(point: Point) -> Point:
@@ -69,8 +72,14 @@ def same(point: Point) -> Point:
     return point.replaced(**idle, **({} if "pace" in own else {"pace": "in step"}))
 
 
-def measured(played: Played) -> Iterator[tuple[str, float]]:
-    """The paper's measures of two applications, by name; ``_1`` and ``_2`` are the applications."""
+def measured(played: Played, shifted: int | None = None) -> Iterator[tuple[str, float]]:
+    """The paper's measures of two applications, by name; ``_1`` and ``_2`` are the applications.
+
+    Parameters
+    ----------
+    shifted
+        Index of the I/O phase whose shift is described, if it was shifted; ``None``: the first that was.
+    """
     both = [played.records[name] for name in ("1", "2")]
     for place, record in enumerate(both, start=1):
         transfer_s = sum(phase.end_s - phase.begin_s for phase in record.phases)
@@ -89,7 +98,7 @@ def measured(played: Played) -> Iterator[tuple[str, float]]:
     yield "uneven", 100 * abs((both[1].end_s - both[1].start_s) / (both[0].end_s - both[0].start_s) - 1)
     yield "conflicts", len(played.conflicts)
     yield from _eighth(both, played.conflicts)
-    yield from _shifts(both, [conflict for conflict in played.conflicts if conflict.outcome == "shift"])
+    yield from _shifts(both, [conflict for conflict in played.conflicts if conflict.outcome == "shift"], shifted)
 
 
 def _described(point: Point) -> Case:
@@ -117,13 +126,14 @@ def _place(conflict: Conflict) -> int:
     return int(_name(conflict.first)) - 1
 
 
-def _shifts(both: list[AppRecord], shifts: list[Conflict]) -> Iterator[tuple[str, float]]:
-    """Number of phase shifts, and the costs and effects of the first one."""
+def _shifts(both: list[AppRecord], shifts: list[Conflict], shifted: int | None) -> Iterator[tuple[str, float]]:
+    """Number of phase shifts, and the costs and effects of one of them."""
     yield "shifts", len(shifts)
     yield "overlaps_after", _colliding_phases(both, shifts[-1].time_s if shifts else 0.0)
-    if not shifts:
+    described = [shift for shift in shifts if shifted in (None, _phase(both, shift))]
+    if not described:
         return
-    first = shifts[0]
+    first = described[0]
     chosen = both[int(_name(first.chosen)) - 1]
     predicted_s = first.start_s if first.chosen == first.first else first.other_s
     begin_s, end_s = [time_s for time_s, _ in chosen.sizes if time_s > first.time_s][:2]
@@ -136,6 +146,11 @@ def _shifts(both: list[AppRecord], shifts: list[Conflict]) -> Iterator[tuple[str
     yield "advanced", predicted_s - next(phase.asked_s for phase in chosen.phases if phase.asked_s > first.time_s)
     yield "held", end_s - begin_s
     yield "delay_after", sum(sum(_delays(record, begin_s)) for record in both)
+
+
+def _phase(both: list[AppRecord], shift: Conflict) -> int:
+    """Index of the I/O phase that a shift brings forward."""
+    return sum(phase.asked_s <= shift.time_s for phase in both[int(_name(shift.chosen)) - 1].phases)
 
 
 def _name(id: str) -> str:

@@ -14,6 +14,7 @@ from spillway.experiments.studies.malleable import STUDY, cases, exclusion, four
 from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, OF_CASE, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
 from spillway.experiments.studies.malleable_sharing import STUDY as SHARING
+from spillway.experiments.studies.measures import occurring
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
 from spillway.schedulers.jobmodels.app_record import AppRecord
@@ -41,6 +42,22 @@ def test_use_case_b_shifts_once() -> None:
     assert found["extra"] == pytest.approx(24, abs=6)
     assert found["advanced"] == pytest.approx(3.4, abs=1.0)
     assert (found["size_1"], found["overlaps_after"]) == (128, 0)
+
+
+def test_what_use_case_b_decides_is_that_of_the_phase_that_the_paper_follows() -> None:
+    """Of two shifts the second; a run that shifts another phase decides nothing at 690 s, and is no unit."""
+    runs = {seed: played("B", "shifting", seed) for seed in range(3)}
+    assert [found["shifts"] for found in runs.values()] == [2, 1, 1]
+    assert runs[0]["decided"] == pytest.approx(694.2, abs=0.1), "it was that of the first shift: 469.6 s"
+    assert runs[0]["expected"] == pytest.approx(788.3, abs=0.1)
+    assert "decided" not in runs[1], "the eighth phase is shifted, at 807.4 s"
+    results = Results(
+        {Point((("case", "B"), ("control", "shifting"), ("seed", seed))): found for seed, found in runs.items()}
+    )
+    assert occurring("decided", case="B", control="shifting")(results).values == (
+        runs[0]["decided"],
+        runs[2]["decided"],
+    )
 
 
 def test_use_case_d_couples_periods() -> None:
