@@ -257,11 +257,11 @@ STUDY = Study(
     grids=[
         {
             "test": [LEVELS], "jobs": [PAPER_JOBS], "policy": ["easy"], **_COMMON, "under": [0, *_UNDER],
-            "scheduler": _BOTH, "seed": range(50),
+            "scheduler": _BOTH, "seed": range(30),
         },
         {
             "test": [FCFS], "jobs": [PAPER_JOBS], "policy": ["fcfs"], **_COMMON, "under": [30], "scheduler": _BOTH,
-            "seed": range(50),
+            "seed": range(30),
         },
         {
             "test": [LOADS], "jobs": [_FEWER_JOBS], "policy": ["easy", "fcfs"], **_COMMON, "under": [30],

@@ -72,7 +72,7 @@ STUDY = Study(
             "io_control": ["exclusive"],
             "io_order": ["fifo"],
             "policy": ["LS", "Random", "Max", "Char"],
-            "seed": range(100),
+            "seed": range(40),
         }
     ],
     claims=CLAIMS,

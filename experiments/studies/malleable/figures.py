@@ -60,8 +60,9 @@ class Shift:
     name: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Play the seed with the fewest shifts once more and draw it."""
-        points = [point for point in _points(results, case="B", control="shifting") if results.metric("shifts", point)]
+        """Play the seed with the fewest shifts, among which is the paper's, once more and draw it."""
+        points = _points(results, case="B", control="shifting")
+        points = [point for point in points if results.values[point].get("decided")]
         point = min(points, key=lambda point: results.metric("shifts", point), default=None)
         if point is None:
             return []

@@ -66,7 +66,7 @@ def test_the_share_of_a_gain() -> None:
 
 def test_what_the_paper_says_of_which_load() -> None:
     """ "From 2,000 s on" are three of the four loads played, "up to 2,500 s" two, and the counts have their own."""
-    loads = {claim.name: claim.each.get("time", ()) for claim in STUDY.claims}
+    loads = {claim.name: tuple(claim.each.get("time", ())) for claim in STUDY.claims}
     assert loads["200 %"] == (2068, 2585, 3102)
     assert loads["best 0.5"] == (1723, 2068)
     assert loads["Migrate 0.5 wait"] == (2585, 3102)
