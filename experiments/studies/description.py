@@ -20,9 +20,9 @@ import msgspec
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import claims as regions
-from spillway.experiments.studies.claims import Choice, Claim, Measure, Parameter, Region
+from spillway.experiments.studies.claims import Choice, Claim, Measure, Parameter, Premise, Region
 from spillway.experiments.studies.figures import Lines
-from spillway.experiments.studies.measures import Change, Compared, Largest, Mean, Occurring
+from spillway.experiments.studies.measures import Change, Compared, Largest, Mean, Occurring, Steps
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.study import Computed, Figure, Study
@@ -37,6 +37,7 @@ SHARED: Mapping[str, Callable[..., Any]] = {
     "difference": partial(Compared, ratios=False),
     "change": Change,
     "largest": Largest,
+    "steps": Steps,
 }
 """Measures of all studies by their names in a description."""
 
@@ -52,6 +53,12 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     """A table of the file."""
 
 
+class _Premise(_Row):
+    words: str
+    measure: dict[str, Any]
+    region: str
+
+
 class _Claim(_Row):
     name: str
     place: str
@@ -65,6 +72,7 @@ class _Claim(_Row):
     one_run: float = 0.0
     exact: bool = False
     share_of: float = 0.0
+    premise: _Premise | None = None
 
 
 class _Reading(_Row):
@@ -141,6 +149,7 @@ def read_study(
     measures: Mapping[str, Callable[..., Measure]] | None = None,
     figures: Sequence[Figure] = (),
     claims: Sequence[Claim] = (),
+    parameters: Sequence[Parameter] = (),
     lacks: Callable[[Point], str] = lambda point: "",
     has: Callable[[str, Value], bool] = lambda axis, value: True,
 ) -> Study:
@@ -154,8 +163,8 @@ def read_study(
         Player of its points.
     measures
         Measures of its own, by their names in the description.
-    figures, claims
-        Figures and claims beside those of the description.
+    figures, claims, parameters
+        Figures, claims and parameters that code makes, beside those of the description.
     lacks
         See :class:`spillway.experiments.studies.study.Study`.
     has
@@ -170,11 +179,12 @@ def read_study(
         given = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Study)
         known = {**SHARED, **(measures or {})}
         made = [_claim(msgspec.convert(row, _Claim), known, given.lists) for row in _rows(given.claim)]
-    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as problem:
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError, SpecError, TypeError) as problem:
         raise SpecError(f"{path}: {problem}") from None
 
     def axes(found: Axes) -> dict[str, list[Value]]:
-        return {axis: [one for one in _values(axis, values) if has(axis, one)] for axis, values in found.items()}
+        kept = {axis: [one for one in _values(axis, values) if has(axis, one)] for axis, values in found.items()}
+        return {axis: values for axis, values in kept.items() if values}
 
     return Study(
         name=given.name,
@@ -188,7 +198,7 @@ def read_study(
         crossing=None if given.crossing is None else axes(given.crossing),
         draws=given.draws,
         varying=axes(given.varying),
-        parameters=[Parameter(**msgspec.structs.asdict(row)) for row in given.parameter],
+        parameters=[*parameters, *(Parameter(**msgspec.structs.asdict(row)) for row in given.parameter)],
         choices=[_choice(row, has) for row in given.choice],
         tables=[_table(row) for row in given.table],
         figures=[*(_figure(row, known) for row in given.lines), *figures],
@@ -223,13 +233,16 @@ def _filled(value: Any, row: Mapping[str, Any]) -> Any:
 
 
 def _claim(row: _Claim, known: Mapping[str, Callable[..., Any]], lists: Mapping[str, list[str]]) -> Claim:
+    if isinstance(row.depends, str) and row.depends not in lists:
+        raise SpecError(f"claim {row.name!r}: there is no list {row.depends!r}")
     depends = lists[row.depends] if isinstance(row.depends, str) else row.depends
-    region = region_of(row.region)
+    region, needs = region_of(row.region), row.premise
     return Claim(
         row.name, row.place, row.statement,
         Region(region.low, region.high, row.published) if row.published else region,
         _measure(row.measure, known), row.unit, row.each, None if depends is None else tuple(depends),
-        row.one_run, row.exact, share_of=row.share_of,
+        row.one_run, row.exact, needs and Premise(needs.words, _measure(needs.measure, known), region_of(needs.region)),
+        share_of=row.share_of,
     )  # fmt: skip
 
 

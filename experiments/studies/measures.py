@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
@@ -90,6 +91,30 @@ class Largest:
         """One value per unit."""
         found = [self.measure(results.at({self.axis: value})) for value in self.values]
         return Sample(tuple(map(max, zip(*(sample.values for sample in found), strict=True))), found[0].ratios)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The smallest change of a value from each of some points to the next, unit by unit.
+
+    Attributes
+    ----------
+    measure
+        The value.
+    points
+        Axes of each point, in order.
+    sign
+        -1 if the value must fall: the result is above 0 if it does at each step.
+    """
+
+    measure: Mean | Compared
+    points: tuple[Mapping[str, Value], ...]
+    sign: int
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit."""
+        levels = zip(*(self.measure(results.at(axes)).values for axes in self.points), strict=True)
+        return Sample(tuple(min(self.sign * (after - before) for before, after in pairwise(unit)) for unit in levels))
 
 
 def mean(metric: str, **axes: Value) -> Mean:

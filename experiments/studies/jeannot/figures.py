@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spillway.analysis.colours import PALETTE
-from spillway.experiments.studies import Lines
 from spillway.experiments.studies.jeannot.measures import DRAWN
 from spillway.experiments.studies.results import NotRun, Results
 
@@ -123,8 +122,6 @@ def _trade_off(results: Results, folder: Path) -> list[Path]:
 FIGURES = (
     _Courses("figure4-utilisation-mira", ("M-BN", "M-No"), ("computing",)),
     _Courses("figure5-utilisation-uniform", ("U-BN", "U-No"), ("computing",)),
-    Lines("max_stretch", "maximum stretch", x="load", x_words="I/O load", panel="family"),
-    Lines("mean_stretch", "mean stretch", x="load", x_words="I/O load", panel="family"),
     _Courses("figure8-resources", ("M-BN", "M-No"), ("running", "allocated", "transferring")),
     _trade_off,
 )

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from spillway.experiments.studies.jeannot import STUDY
-from spillway.experiments.studies.jeannot.claims import CLAIMS, PACKS
 from spillway.experiments.studies.jeannot.play import USUAL, same
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.verdicts import Verdict, judge
 from tests.experiments.studies.jeannot.points import point
 
+PACKS = ("Random", "Max", "Char")
 EVEN = {
     "utilisation": 0.6, "steady": 0.7, "unevenness": 0.1, "fall": 0.2, "idle": 0.2, "mean_stretch": 1.1,
     "max_stretch": 1.4, "jobs_at_a_time": 5.0, "io_last": 0.0, "computing change": 0.02, "transferring drift": 0.0,
@@ -31,7 +31,7 @@ def verdicts(changes: Mapping[tuple[str, str], Mapping[str, float]]) -> Mapping[
         found = {name: value + added.get(name, 0.0) for name, value in EVEN.items()}
         return found | {name: found[name] + 0.1 * rise for name in ("idle", "mean_stretch")}
 
-    found = judge(CLAIMS, Results({one: values(one) for one in POINTS}), {})
+    found = judge(STUDY.claims, Results({one: values(one) for one in POINTS}), {})
     return {one.claim.name: (one.verdict, one.why) for one in found}
 
 
