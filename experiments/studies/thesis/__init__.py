@@ -29,7 +29,6 @@ WHOLE = {
 }
 """Schedules of the whole log in the conclusions, or in Figures 4.2 to 4.7."""
 
-EVEN = PARTS[::2]
 MEASURED = ("fcfs", "no-future-1", "backfill-1", "filler", "backfill-sjf-1")
 
 
@@ -48,15 +47,14 @@ STUDY = Study(
     grids=(
         _grid("part", "rigid", PARTS, DETERMINED),
         _grid("part", "rigid", PARTS, ("plan-square-0",), SEEDS),
-        _grid("part", "rigid", EVEN, FURTHER),
-        _grid("part", "io", EVEN, (*DETERMINED, "plan-square-0")),
+        _grid("part", "rigid", PARTS, FURTHER),
+        _grid("part", "io", PARTS, (*DETERMINED, "plan-square-0")),
         _grid("sample", "io", (SAMPLE,), MEASURED),
         *(_grid(FULL, model, DRAWS, policies) for model, policies in WHOLE.items()),
     ),
     more=(
         *(_grid("part", model, PARTS, (*DETERMINED, "window-1")) for model in FULL_SCHEDULES),
         *(_grid("part", model, PARTS, _ANNEALED, SEEDS) for model in FULL_SCHEDULES),
-        _grid("part", "rigid", PARTS, FURTHER),
         *(_grid(FULL, model, DRAWS, policies) for model, policies in FULL_SCHEDULES.items()),
     ),
     claims=(*CONCLUSIONS, *VALUES),
