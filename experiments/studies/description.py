@@ -241,7 +241,8 @@ def _claim(row: _Claim, known: Mapping[str, Callable[..., Any]], lists: Mapping[
         row.name, row.place, row.statement,
         Region(region.low, region.high, row.published) if row.published else region,
         _measure(row.measure, known), row.unit, row.each, None if depends is None else tuple(depends),
-        row.one_run, row.exact, Premise(needs.words, _measure(needs.measure, known), region_of(needs.region)) if needs else None,
+        row.one_run, row.exact,
+        Premise(needs.words, _measure(needs.measure, known), region_of(needs.region)) if needs else None,
         share_of=row.share_of,
     )  # fmt: skip
 
