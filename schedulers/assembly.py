@@ -432,7 +432,7 @@ def _around(
         refuses = _first_of(deciding.refuses, refuses)
     windows = settings.windows()
     if windows:
-        deciding = Windows(deciding, windows)
+        deciding = Windows(deciding, windows, getattr(policy, "whole_seconds", False))
         keep = deciding.keeping(keep)
         if promised is not None:
             deciding = Promised(deciding, promised)

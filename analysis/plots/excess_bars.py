@@ -12,9 +12,12 @@ from spillway.analysis.plots.style import INK, new_axes, set_title, time_unit
 WITHIN, BEYOND = "#9AA5B1", "#D55E00"
 """Colours of a bar up to the limit and beyond it."""
 
+_APART = 0.6
+"""Space between the bars at the top and the others, in rows."""
+
 
 def excess_bars(
-    values: Mapping[str, float], limit: float, ax: Axes | None = None, *, title: str, least: float = 0.0
+    values: Mapping[str, float], limit: float, ax: Axes | None = None, *, title: str, least: float = 0.0, above: int = 0
 ) -> Axes:
     """Draw one horizontal bar per name, a vertical line at the limit, and the excess of each bar.
 
@@ -30,11 +33,14 @@ def excess_bars(
         Name of the values.
     least
         Up to this excess (s) a bar counts as within the limit.
+    above
+        Number of bars at the top that are apart from the others, below a line.
     """
     ax = new_axes(ax, 5.4, 1.2 + 0.3 * max(len(values), 1))
     known = [limit, *(value for value in values.values() if math.isfinite(value))]
     scale, unit = time_unit(max(known))
-    for row, value in enumerate(values.values()):
+    rows = [row + _APART * (0 < above <= row) for row in range(len(values))]
+    for row, value in zip(rows, values.values(), strict=True):
         bound = min(value, max(known))  # an infinite value is as long as the longest
         within = bound if value <= limit + least else limit
         words = "not played" if math.isnan(value) else "never" if math.isinf(value) else f"{value / scale:.0f}"
@@ -45,8 +51,10 @@ def excess_bars(
         place = 0.0 if math.isnan(value) else bound / scale
         ax.annotate(words, (place, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
     ax.axvline(limit / scale, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))
-    ax.set_yticks(range(len(values)), list(values))
-    ax.set_ylim(len(values) - 0.4, -0.6)
+    if 0 < above < len(values):
+        ax.axhline(above - 0.5 + _APART / 2, color=INK, linewidth=0.8)
+    ax.set_yticks(rows, list(values))
+    ax.set_ylim(max(rows, default=0) + 0.6, -0.6)
     ax.set_xlim(0, 1.45 * max(known) / scale)
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)

@@ -26,7 +26,7 @@ from spillway.base.limits import InputError, shown
 from spillway.experiments.campaign import machines
 from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
 from spillway.experiments.campaign.machines import Machine
-from spillway.experiments.campaign.sources import Source, expand, with_names
+from spillway.experiments.campaign.sources import FEW_SHARED, Source, expand, with_names
 from spillway.experiments.run import failures, policies, provenance
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
@@ -49,7 +49,7 @@ from spillway.workloads.files import plain_name
 from spillway.workloads.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.needs import Stated, rounded_up, stated_of
 from spillway.workloads.offered_load import Offered, buffers_fit, offered_load, why_no_load
-from spillway.workloads.omissions import Omission
+from spillway.workloads.omissions import SHARED, Omission
 from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload
 
@@ -313,9 +313,10 @@ class Inputs:
             )
             load = offered_load(workload, machine.facts)
             wide = _too_wide(workload, machine)
+            loud = {*wide, *_shared(workload)}
             for note in (*workload.notes, *wide, *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
-                self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
+                self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in loud)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
             is_own = chosen if source.is_json else not source.is_generated
             if self._refuse and is_own and not source.spec.changes:
@@ -357,6 +358,12 @@ class Inputs:
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
         return write_input(self._root, name, suffix, data, self._tell)
+
+
+def _shared(workload: Workload) -> list[str]:
+    """The note that so many jobs share nodes that they are not compared with the site's own schedule."""
+    few = FEW_SHARED * len(workload.jobs)
+    return [one.line for one in workload.omissions if one.name == SHARED and one.jobs > few]
 
 
 def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> Prepared:

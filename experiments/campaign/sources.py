@@ -28,7 +28,7 @@ from spillway.workloads.logs.tables import as_table
 from spillway.workloads.swf import SwfLog, parse_swf
 from spillway.workloads.synthetic import GENERATORS, generator
 
-_FEW_SHARED = 0.02
+FEW_SHARED = 0.02
 """Share of jobs that may share nodes in a log that is compared with its site's schedule."""
 
 _FEW_UNKNOWN = 0.01
@@ -122,7 +122,7 @@ class Source:
             jobs = parse_batsim(self.content(), where=self.text).jobs
             return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
         table = self.table(seed)
-        if not force and (named := held(table)) is not None and named.shared.mean() > _FEW_SHARED:
+        if not force and (named := held(table)) is not None and named.shared.mean() > FEW_SHARED:
             return False
         known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
         return bool(known.size and known.mean() >= 1 - _FEW_UNKNOWN)

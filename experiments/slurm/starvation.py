@@ -23,6 +23,10 @@ SHIPPED = Path(__file__).parent / "recordings"
 """Recordings that come with the package."""
 
 
+MEASURED = "Slurm "
+"""Begin of the names of rows that a real Slurm has measured."""
+
+
 class Way(NamedTuple):
     """A way to set up a Slurm.
 
@@ -110,7 +114,7 @@ class Recorded:
 def recorded(way: Way, recordings: Mapping[str, Recording]) -> Recorded:
     """Recordings of a way, by case, under its name in tables."""
     (version,) = {recording.slurm for recording in recordings.values()}
-    return Recorded(f"Slurm {version} ({way.name})", recordings)
+    return Recorded(f"{MEASURED}{version} ({way.name})", recordings)
 
 
 def kept(folder: Path) -> list[Recorded]:

@@ -18,7 +18,7 @@ from spillway.base import durable
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.terminal import say, show
 from spillway.experiments.slurm.availability import Missing
-from spillway.experiments.slurm.starvation import SHIPPED, keep, kept, recorded, run_all
+from spillway.experiments.slurm.starvation import MEASURED, SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
 from spillway.experiments.trials.starvation import (
     CASES,
@@ -208,21 +208,31 @@ def _kind(path: Path) -> str:
 
 
 def draw(found: Found, stem: Path, kind: str) -> None:
-    """Draw one figure: the wait of the large job for each case and scheduler."""
-    from spillway.analysis.plots.excess_bars import excess_bars
+    """Draw one figure: the wait of the large job for each case and scheduler, measured ones apart."""
+    from matplotlib.patches import Patch
+
+    from spillway.analysis.plots.excess_bars import BEYOND, WITHIN, excess_bars
     from spillway.analysis.plots.panels import panels
     from spillway.analysis.plots.style import drawing, plain, save
 
     shown = played(found)
+    measured = sum(name.startswith(MEASURED) for name in shown)
     with drawing():
-        axes = panels(1, len(CASES), width=11.0, height=1.3 + 0.24 * len(shown))
+        axes = panels(1, len(CASES), width=11.0, height=2.1 + 0.24 * len(shown))
+        figure = axes[0].get_figure()
+        assert figure is not None
         for place, (case, ax) in enumerate(zip(CASES, axes, strict=True)):
             values = {
                 plain(name): one.start_s if isinstance(one := row[case.name], Suffered) else math.nan
                 for name, row in shown.items()
             }
-            excess_bars(values, case.covered_s, ax, title=case.name, least=DELAYED_S)
+            excess_bars(values, case.covered_s, ax, title=case.name, least=DELAYED_S, above=measured)
             ax.set_xlabel(f"{ax.get_xlabel()} until the large job starts")
             if place:
                 ax.set_yticklabels([])
+        words = "; above the line: a real Slurm, measured" if measured else ""
+        figure.suptitle(f"{_TITLE}: wait of the job that needs all of a pool{words}")
+        parts = [Patch(color=WITHIN, label="up to its start where reservations cover the pool (dashed)")]
+        parts.append(Patch(color=BEYOND, label="beyond it: later jobs pass the large one"))
+        figure.legend(handles=parts, loc="outside lower center", ncols=2, frameon=False)
         save(axes[0], stem, (kind,))

@@ -142,6 +142,10 @@ class SlurmBackfill:
     site_parameters: ClassVar[bool] = True
     """Whether a site's ``SchedulerParameters`` are the defaults of the options."""
 
+    whole_seconds: ClassVar[bool] = True
+    """Whether jobs are kept out of reservations in whole seconds
+    (:attr:`spillway.schedulers.policykit.windows.Windows.whole_seconds`)."""
+
     order: str = option("fcfs", choices=ORDER_NAMES, help="order of priority; PriorityType=priority/basic: fcfs")
     bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
     bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass examines")

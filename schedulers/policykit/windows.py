@@ -288,6 +288,10 @@ class _Occurrence(NamedTuple):
     nodes: frozenset[int]
     window: Window
 
+    def taken_from_s(self, now_s: float, late_s: float) -> float:
+        """Time from which jobs are kept out (s): one that begins later allows jobs to be late."""
+        return now_s if self.start_s <= now_s else self.start_s + late_s
+
 
 @dataclass(frozen=True)
 class Windows(Around):
@@ -297,9 +301,18 @@ class Windows(Around):
     ----------
     windows
         The windows; at least one.
+    whole_seconds
+        Whether the policy compares times in whole seconds, as Slurm does: a job that starts in a second counts from its
+        begin, so it may end within the second in which a window begins.
     """
 
     windows: Sequence[Window]
+    whole_seconds: bool = False
+
+    @property
+    def late_s(self) -> float:
+        """Time that a job may run into a window (s)."""
+        return 1.0 - _SAME_S if self.whole_seconds else 0.0
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run a pass for the jobs of each reservation, then one for all others.
@@ -321,10 +334,11 @@ class Windows(Around):
             yield from self._within(view, window, jobs, coming)
         if inside or never:
             view = view.showing(outside, view.held)
-        shown_view = view.without(lambda timeline: _take(timeline, coming), _taken(coming))
+        late_s = self.late_s
+        shown_view = view.without(lambda timeline: _take(timeline, coming, late_s), _taken(coming))
         for decision in self.policy(shown_view):
             if type(decision) is Start:
-                _check(view, decision, coming)
+                _check(view, decision, coming, late_s)
             yield decision
 
     def keeping(self, keep: Callable[[View], None]) -> Callable[[View], None]:
@@ -338,7 +352,7 @@ class Windows(Around):
             for window, jobs in (*inside.items(), (None, outside)):
                 before = set(view.reservations)
                 others, gaps = _excluding(view, window, coming)
-                keep(_outside(view.showing(jobs, view.held), others, gaps))
+                keep(_outside(view.showing(jobs, view.held), others, gaps, self.late_s))
                 stand_ins: Mapping[str, Job] = view.cache.get("stand-ins", {})
                 for job in jobs:
                     if job.id in view.reservations and job.id not in before:
@@ -384,13 +398,13 @@ class Windows(Around):
     ) -> Iterator[Decision]:
         """Run a pass for the jobs of a reservation, with other resources taken; book its starts for the other jobs."""
         others, gaps = _excluding(view, window, coming)
-        own = _outside(view.showing(jobs, view.held), others, gaps)
+        own = _outside(view.showing(jobs, view.held), others, gaps, self.late_s)
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
         own.vacate = None  # jobs of reservations preempt no other jobs
         for decision in self.policy(own):
             if type(decision) is Start:
-                _check(view, decision, [*others, *gaps])
+                _check(view, decision, [*others, *gaps], self.late_s)
                 length_s = view.estimate_s(decision.job)
                 if decision.job.id not in view.reservations:  # else it is booked already, from now on
                     book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
@@ -442,10 +456,10 @@ def _excluding(
     return others, _gaps(view, window, own) if window is not None and own and not window.flexible else []
 
 
-def _outside(view: View, others: Sequence[_Occurrence], gaps: Sequence[_Occurrence]) -> View:
+def _outside(view: View, others: Sequence[_Occurrence], gaps: Sequence[_Occurrence], late_s: float) -> View:
     """The same pass without what these occurrences and gaps take."""
     return view.without(
-        lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True))
+        lambda timeline: _take(timeline.copy(), [*others, *gaps], late_s), (*_taken(others), *_taken(gaps, gap=True))
     )
 
 
@@ -474,11 +488,13 @@ def _away(view: View) -> bool:
     return bool(view.unavailable) or there < sum(one.capacity_bytes for one in storages)
 
 
-def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:
+def _check(view: View, start: Start, coming: Sequence[_Occurrence], late_s: float) -> None:
     """Refuse a start that would run into a window, as of a policy that ignores its timeline."""
     end_s = view.now_s + view.estimate_s(start.job)
-    for begin_s, over_s, nodes, window in coming:
-        if view.now_s < over_s and begin_s < end_s and not nodes.isdisjoint(start.allocation.nodes):
+    for one in coming:
+        begin_s, over_s, nodes, window = one
+        meets = view.now_s < over_s and one.taken_from_s(view.now_s, late_s) < end_s
+        if meets and not nodes.isdisjoint(start.allocation.nodes):
             kind = f"the reservation {window.name}" if window.name else "a window of maintenance"
             raise DecisionRefused(start.job.id, f"it would run into {kind}, {begin_s:g} to {over_s:g} s, on its nodes")
 
@@ -575,18 +591,21 @@ def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
         for window in windows
         for start_s, end_s in window.coming(now_s)
     ]
-    return _take(Timeline(view.machine, now_s, view.timeline.placement), coming)
+    return _take(Timeline(view.machine, now_s, view.timeline.placement), coming, 0.0)
 
 
 def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[Taken, ...]:
     return tuple(Taken(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
 
 
-def _take(timeline: Timeline, coming: Sequence[_Occurrence]) -> Timeline:
+def _take(timeline: Timeline, coming: Sequence[_Occurrence], late_s: float) -> Timeline:
     machine = timeline.machine
     for one in coming:
+        start_s = one.taken_from_s(timeline.now_s, late_s)
+        if start_s >= one.end_s:  # shorter than jobs may be late
+            continue
         timeline.take(
-            max(one.start_s, timeline.now_s),
+            start_s,
             one.end_s,
             one.nodes,
             _of_storages(machine, one.window.bb_bytes),
