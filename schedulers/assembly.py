@@ -48,7 +48,6 @@ from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
 from spillway.schedulers.policykit.preemption import Preempting, Promised
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
-from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy, View
 from spillway.schedulers.policykit.view import rules_of as policy_rules
@@ -73,7 +72,6 @@ class Estimates(enum.Enum):
     WALLTIME = "walltime"
     HISTORY = "history"
     REQUESTED = "requested"
-    SURVIVAL = "survival"
 
 
 @dataclass(frozen=True)
@@ -82,21 +80,12 @@ class Settings:
 
     estimates: Estimates = option(
         Estimates.WALLTIME,
-        help="expected duration of a job: its walltime, from its user's history, its field requested_s, or a "
-        "quantile of the runtimes of similar jobs that ran as long",
+        help="expected duration of a job: its walltime, from its user's history, or its field requested_s",
     )
     history: int = option(2, unit="jobs", low=1, high=1000, help="runtimes of a user that a prediction averages")
     correction: Correction = option(
         Correction.GRADUAL, help="growth of a prediction that was exceeded: in steps, or to the walltime"
     )
-    margin: float = option(
-        0.0,
-        low=0.0,
-        high=1.0,
-        help="estimates=history: predictions grow by the least of 0, 10, 25, 50 and 100 % of the walltime with which "
-        "this share of the user's last 20 jobs would have ended in time; 0: no margin",
-    )
-    quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: the expected quantile")
     node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="choice of a job's nodes among free ones")
     storage_order: StorageOrder = option(
         StorageOrder.NEAREST, help="choice of the storage node for the burst buffer of a node"
@@ -228,11 +217,10 @@ class Settings:
                 "on_outage=requeue, or a site that requeues preempted jobs: without it no job is submitted anew",
             ),
             (
-                "history correction margin",
+                "history correction",
                 by is Estimates.HISTORY,
                 f"estimates=history: with {by.value} no runtimes are averaged",
             ),
-            ("quantile", by is Estimates.SURVIVAL, f"estimates=survival: with {by.value} no quantile is taken"),
             (
                 "foreign pfs_bandwidth",
                 self.bandwidth == "aware",
@@ -687,7 +675,6 @@ def _whole_machine() -> Sharing:
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
-    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction, margin=settings.margin),
+    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
     Estimates.REQUESTED: lambda _: Requested(),
-    Estimates.SURVIVAL: lambda settings: Survival(settings.quantile),
 }

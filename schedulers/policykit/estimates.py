@@ -4,8 +4,6 @@ References
 ----------
 Tsafrir, Etsion, Feitelson, *Backfilling using system-generated predictions rather than user runtime estimates*, IEEE
 TPDS 18(6), 2007: the mean of the user's last two runtimes, and gradual correction of predictions that were exceeded.
-SafeWall (JSSPP 2026) adds to a prediction one of five margins chosen per user; the values of the margins, and the
-choice by the share of the user's last jobs that would have ended in time, are ours.
 """
 
 from __future__ import annotations
@@ -22,12 +20,6 @@ from spillway.schedulers.model.job import Job, JobField
 
 _CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
 """Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""
-
-_MARGINS = (0.0, 0.1, 0.25, 0.5, 1.0)
-"""Margins added to a user's predictions, as shares of the job's walltime."""
-
-_JUDGED = 20
-"""Number of a user's last jobs by which a margin is chosen."""
 
 
 FIELDS = (
@@ -102,32 +94,23 @@ class UserHistory:
         Growth of an exceeded prediction: in steps, or to the walltime at once.
     field
         Field of the job object with the user.
-    margin
-        Predictions of a user are longer by the least of :data:`_MARGINS` with which at least this share of the user's
-        last 20 jobs would have ended in time; 0: no margin.
     """
 
-    def __init__(
-        self, last: int = 2, correction: Correction = Correction.GRADUAL, field: str = "user", margin: float = 0.0
-    ) -> None:
+    def __init__(self, last: int = 2, correction: Correction = Correction.GRADUAL, field: str = "user") -> None:
         if last < 1:
             raise OptionError(f"a prediction averages at least 1 runtime, got {last}")
         self._last = last
         self._correction = correction
         self._field = field
-        self._margin = margin
-        self._exceeded: dict[object, deque[float]] = {}
         self._history: dict[object, deque[float]] = {}
         self._predicted: dict[str, float] = {}
 
     def estimate_s(self, job: Job) -> float:
-        """Mean of the user's last runtimes and the user's margin, at least one second."""
-        user = self._user(job)
-        history = self._history.get(user)
+        """Mean of the user's last runtimes, at least one second."""
+        history = self._history.get(self._user(job))
         if not history:
             return job.walltime_s
-        mean_s, margin = math.fsum(history) / len(history), self._margin_of(user)
-        return min(max(mean_s + margin * job.walltime_s if margin else mean_s, 1.0), job.walltime_s)
+        return min(max(math.fsum(history) / len(history), 1.0), job.walltime_s)
 
     def correct_s(self, job: Job, elapsed_s: float) -> float:
         """Prediction grown by the first step that exceeds the elapsed time, at most the walltime (s)."""
@@ -144,17 +127,7 @@ class UserHistory:
         self._predicted.pop(job.id, None)
         user = self._user(job)
         if user is not None:
-            history = self._history.setdefault(user, deque(maxlen=self._last))
-            if history and self._margin:
-                over = (runtime_s - math.fsum(history) / len(history)) / job.walltime_s
-                self._exceeded.setdefault(user, deque(maxlen=_JUDGED)).append(over)
-            history.append(runtime_s)
-
-    def _margin_of(self, user: object) -> float:
-        """Least margin that would have sufficed for the stated share of jobs, else the largest margin."""
-        exceeded = self._exceeded.get(user, ())
-        enough = self._margin * len(exceeded)
-        return next((one for one in _MARGINS if sum(over <= one for over in exceeded) >= enough), _MARGINS[-1])
+            self._history.setdefault(user, deque(maxlen=self._last)).append(runtime_s)
 
     def _user(self, job: Job) -> str | float | None:
         """User stated by a job; ``None`` for a list or an object."""

@@ -139,7 +139,7 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
             "bb_life": rng.choice(LIFE_OPTIONS.get(life, (life,))),
             "node_order": rng.choice((NodeOrder.FIRST_FIT, *NodeOrder)).value,
             "storage_order": rng.choice((StorageOrder.NEAREST, *StorageOrder)).value,
-            "estimates": rng.choice(("walltime", "walltime", "history", "survival")),
+            "estimates": rng.choice(("walltime", "walltime", "history")),
             "site": rng.choice(("", *map(site_text, SITES.values()))),
         }
         literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))

@@ -114,7 +114,7 @@ def rich(rng: Random, policy: str, comparison: Comparison) -> None:
         "bb_life": life,
         "node_order": rng.choice((*NodeOrder,)).value,
         "storage_order": rng.choice((*StorageOrder,)).value,
-        "estimates": rng.choice(("walltime", "walltime", "history", "survival")),
+        "estimates": rng.choice(("walltime", "walltime", "history")),
         "site": rng.choice(("", *map(site_text, SITES.values()))),
     }
     spec = SessionSpec(policy, _options(rng, policy), model, {}, settings)

@@ -183,4 +183,4 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
     )  # fmt: skip
 
 
-STUDY = study("transfer", "Planning on periods not used to choose settings", 0, [*POLICIES, "plan, survival 0.75"], 4)
+STUDY = study("transfer", "Planning on periods not used to choose settings", 0, [*POLICIES], 4)

@@ -54,11 +54,7 @@ ABLATIONS: Mapping[str, str] = {
 }
 """Ablations of our plan-square, of the default and of EASY: one part left out or changed at a time."""
 
-_ESTIMATES: Mapping[str, Mapping[str, Value]] = {
-    "history": {"estimates": "history"},
-    **{f"margin {q:g}": {"estimates": "history", "margin": q} for q in (0.75, 0.9)},
-    **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
-}
+_ESTIMATES: Mapping[str, Mapping[str, Value]] = {"history": {"estimates": "history"}}
 """Predicted runtimes in place of walltimes: settings of the session."""
 
 PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for estimates in _ESTIMATES]

@@ -40,7 +40,7 @@ REFUSED = [
     (["easy", "--model", "io", "--io-order", "stretch"], "setting io_order=stretch needs io_control=exclusive"),
     (["easy", "--model", "io", "--io-node-depth", "1"], "setting io_node_depth=1 needs io_control=exclusive"),
     (["easy", "--history", "5"], "setting history=5 needs estimates=history"),
-    (["easy", "--margin", "0.9"], "setting margin=0.9 needs estimates=history"),
+    (["easy", "--history", "3"], "setting history=3 needs estimates=history"),
     (
         ["easy", "--estimates", "requested", "--correction", "walltime"],
         "setting correction=walltime needs estimates=his",
