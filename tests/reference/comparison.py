@@ -27,7 +27,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import Backfill
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
 from spillway.schedulers.policies.maxutil import MaxUtil
-from spillway.schedulers.policies.plan import Plan
+from spillway.schedulers.policies.plan import EXHAUSTIVE_JOBS, Plan
 from spillway.schedulers.policies.window import Window
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Placement, Resource, Timeline
@@ -215,8 +215,8 @@ def _maxutil(policy: MaxUtil, view: View, table: spec.Table, queue: list[spec.Jo
 
 
 def _plan(policy: Plan, view: View, table: spec.Table, queue: list[spec.Job]) -> Judge:
-    if policy.guard < math.inf or policy.guard_quantile or policy.finish == "fill" or policy.keep:
-        raise Outside("plan: guards, filling, kept plans")
+    if policy.guard_quantile:
+        raise Outside("plan: guards")
     if policy.literal_depth or policy.limit is not None:
         raise Outside("plan: literal depth, limits")
     served = spec.fill(table, queue[: policy.depth], strict=True)
@@ -239,13 +239,13 @@ def _plan(policy: Plan, view: View, table: spec.Table, queue: list[spec.Job]) ->
         found = [*starts]
         assert found[: len(served)] == served, f"expected {served} first, got {found}"
         found = found[len(served) :]
-        if len(waiting) <= min(FEW, policy.exhaustive):
+        if len(waiting) <= min(FEW, EXHAUSTIVE_JOBS):
             plans = [outcome(order) for order in permutations(waiting)]
             least = min(score for score, _ in plans)
             good = [planned for score, planned in plans if score <= least * (1 + 1e-12) or math.isinf(least)]
             assert found in good or not (found or any(good)), f"expected one of {good}, got {found}"
             return
-        last = view.notebook.get("last plan") if policy.warm_start else None
+        last = view.notebook.get("last plan")
         if not found and all(spec.fit_at(table, job, now_s) is None for job in waiting):
             return
         if last is None or {*last} != {job.id for job in waiting}:
@@ -253,8 +253,7 @@ def _plan(policy: Plan, view: View, table: spec.Table, queue: list[spec.Job]) ->
         named = {job.id: job for job in waiting}
         score, planned = outcome([named[name] for name in last])
         assert found == planned, f"expected {planned}, got {found}"
-        names = ("fcfs", "sjf") if policy.candidates == "easy" else tuple(spec.ORDERS)
-        for name in names:
+        for name in spec.ORDERS:
             assert score <= outcome(spec.ordered(waiting, name))[0] * (1 + 1e-12), f"the order {name} is better"
 
     return judge
