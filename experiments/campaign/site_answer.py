@@ -84,6 +84,13 @@ class Helps:
     node_hours: float
 
 
+UNSHAKEN = (
+    "The tables of waits are of the log as it is; changes are compared by medians of plays with shaken input, whose "
+    "mean waits differ a little from these."
+)
+"""Sentence on the two kinds of mean waits on the page."""
+
+
 class SiteAnswer:
     """Writes and prints the page when all runs have finished.
 
@@ -118,6 +125,7 @@ class SiteAnswer:
             *([] if self._states_buffers else [Paragraph(Words(OWN_PEAK))]),
             Heading("Who waits", 2),
             _groups({name: groups(one.table) for name, one in waiting.items()}),
+            *([Paragraph(Words(UNSHAKEN))] if self.shakes else []),
             Heading("What binds", 2),
             _bindings(waiting),
             Heading("What would help most", 2),
@@ -245,12 +253,12 @@ def _helping(rows: Rows, waiting: Mapping[str, Bound]) -> Iterator[Block]:
                 "better",
                 small=f"({_WAITS.span(one.relation.band.low, one.relation.band.high)})",
             ),
-            Words(number(round(one.node_hours)), value=one.node_hours),
             Words("; ".join(counts(one.row, rows.same, rows.confidence)[0]) or "–"),
+            Words(number(round(one.node_hours)), value=one.node_hours),
         ]
         for one in found[:HELP_MOST]
     ]
-    yield Table(["change", "jobs wait", "waiting node-hours saved", "the price"], lines)
+    yield Table(["change", "jobs wait", "the price", "node-hours saved"], lines)
     yield Paragraph(
         Words(
             f"Of {tried} changes, against {rows.same.policy} without them, where jobs wait {number(round(hours))} "
