@@ -47,10 +47,10 @@ class Means:
             raise ValueError(f"table {self.title!r}: rows must have the axes of its baseline, {lacking[0]} is missing")
 
     def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
-        """Values of each row, by its axes and the name of the value; empty if no point was run."""
+        """Values of each row, by its axes and the name of the value; empty if no point, or no baseline, was run."""
         here = results.at(self.only)
         try:
-            points = here.points({})
+            points = here.points({}) if here.points(self.against) else []
         except NotRun:
             return {}
         keys = dict.fromkeys(tuple(point[axis] for axis in self.rows) for point in points if not self._is_base(point))

@@ -164,6 +164,15 @@ def test_a_table_without_a_row_is_left_out(tmp_path: Path, capsys: pytest.Captur
     assert not (out / "at-high-load.csv").exists()
 
 
+def test_a_table_without_its_baseline_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--set`` left the baseline out: the study ended with a traceback."""
+    table = 'tables=[Means("Against low load", {"gain": "gain"}, ("load",), against={"load": 0.2})],\n)'
+    text = SMALL.replace("import Choice", "import Means, Choice").rstrip()[:-1] + "    " + table
+    out = tmp_path / "out"
+    assert main(["study", study(tmp_path, text), "--set", "load=0.8", "--no-readings", "--out", str(out)]) == 0
+    assert "Against low load" not in capsys.readouterr().out
+
+
 def test_a_forged_number_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The point is played again."""
     out, name = tmp_path / "out", study(tmp_path)
