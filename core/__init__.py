@@ -5,6 +5,7 @@ Other packages import its names from here. ``_native.pyi`` has their documentati
 
 from __future__ import annotations
 
+from spillway.core import loading as loading  # first: signals wait while the module is made
 from spillway.core._native import (
     PAIR_BUFFER,
     PAIR_CALLER,
