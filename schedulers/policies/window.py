@@ -29,7 +29,7 @@ from spillway.schedulers.search.packing import Fits, Packing, pack
 from spillway.schedulers.search.pareto import Genetic, choose
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
-from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
+from spillway.schedulers.search.subset_z3 import Z3Packer
 
 AGES = "window ages"
 """Key of the notebook: passes that each job has spent in the window, by job id."""
@@ -40,6 +40,9 @@ CHOICES = "window choices"
 
 _LARGEST_FIRST_JOBS = 16
 """Largest window for the thesis's loop over sets."""
+
+Z3_LIMIT = 1_000_000
+"""Budget of a question to Z3 (rlimit, some million per second)."""
 
 PACK_STEPS = 100_000
 """Steps of packing after which the thesis's loop uses Z3."""
@@ -98,21 +101,12 @@ class Window:
     )
     method: str = option(
         "bb",
-        choices=("bb", "auto", "z3", "largest-first", "pareto"),
-        help="exact search: branch and bound; the same with Z3 for packings left undecided; only Z3; the thesis's loop "
-        "over sets from the largest down, with Z3; or BBSched's genetic search of both objectives",
-    )
-    exchange: float = option(
-        2.0,
-        low=0.01,
-        high=100.0,
-        help="pareto: gain in burst buffers for which nodes are given up, as a multiple of their loss",
+        choices=("bb", "largest-first", "pareto"),
+        help="exact search: branch and bound; the thesis's loop over sets from the largest down, with Z3; or BBSched's "
+        "genetic search of both objectives",
     )
     steps: int = option(
         1_000_000, unit="steps", low=0, high=10**10, help="budget of a choice (some 50 million steps per second)"
-    )
-    z3_limit: int = option(
-        1_000_000, unit="rlimit", low=0, high=10**10, help="budget of a question to Z3 (some million per second)"
     )
     placement: str = option(
         "nearest",
@@ -297,23 +291,8 @@ def _by_bb(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     return branch_and_bound(problem, Budget(policy.steps))
 
 
-def _by_bb_then_z3(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
-    packer: list[Z3Packer] = []
-
-    def settle(chosen: tuple[int, ...]) -> Packing:
-        if not packer:
-            packer.append(Z3Packer(policy.z3_limit))
-        return packer[0].pack(*problem.of(chosen), problem.capacities)
-
-    return branch_and_bound(problem, Budget(policy.steps), settle)
-
-
-def _by_z3(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
-    return choose_z3(problem, policy.z3_limit, branch_and_bound(problem, Budget(steps=0)))
-
-
 def _by_largest_first(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
-    packer = Z3Packer(policy.z3_limit)
+    packer = Z3Packer(Z3_LIMIT)
 
     def fits(chosen: tuple[int, ...]) -> Packing:
         quick = pack(
@@ -330,13 +309,11 @@ def _by_largest_first(policy: Window, problem: SubsetProblem, view: View) -> Sub
 
 def _by_pareto(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     totals = (len(view.machine.nodes), sum(storage.capacity_bytes for storage in view.machine.storages))
-    return choose(problem, totals, Genetic(exchange=policy.exchange), view.rng.getrandbits(64))
+    return choose(problem, totals, Genetic(), view.rng.getrandbits(64))
 
 
 _METHODS: dict[str, Callable[[Window, SubsetProblem, View], SubsetResult]] = {
     "bb": _by_bb,
-    "auto": _by_bb_then_z3,
-    "z3": _by_z3,
     "largest-first": _by_largest_first,
     "pareto": _by_pareto,
 }

@@ -20,7 +20,7 @@ from statistics import mean, median
 from spillway.schedulers.search.packing import Fits, Packing, is_packing, pack
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
-from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
+from spillway.schedulers.search.subset_z3 import Z3Packer
 
 NODES, STORAGES, CAPACITY = 96, 12, 40 * 10**9
 MISFITS = 5
@@ -83,11 +83,6 @@ def by_bb(problem: SubsetProblem, limits: Limits) -> SubsetResult:
     return branch_and_bound(problem, Budget(limits.steps))
 
 
-def by_z3(problem: SubsetProblem, limits: Limits) -> SubsetResult:
-    """Z3 alone, from the same greedy start."""
-    return choose_z3(problem, limits.z3, branch_and_bound(problem, Budget(0)))
-
-
 def by_largest_first(problem: SubsetProblem, limits: Limits) -> SubsetResult:
     """Run the thesis's loop over sets; Z3 for sets that counting and a rule of thumb leave open."""
     packer = Z3Packer(limits.z3)
@@ -99,8 +94,8 @@ def by_largest_first(problem: SubsetProblem, limits: Limits) -> SubsetResult:
     return largest_first(problem, fits, 1 << len(problem.units))
 
 
-METHODS: dict[str, Method] = {"bb": by_bb, "z3": by_z3, "largest-first": by_largest_first}
-LARGEST = {"bb": 1000, "z3": 60, "largest-first": 14}
+METHODS: dict[str, Method] = {"bb": by_bb, "largest-first": by_largest_first}
+LARGEST = {"bb": 1000, "largest-first": 14}
 """Largest window that each method is tried on."""
 
 

@@ -137,8 +137,6 @@ def _options(
                 drawn[info.name] = getattr(choice := rng.choice(info.choices), "value", choice)
             elif info.type is bool:
                 drawn[info.name] = rng.random() < 0.5
-    if drawn.get("method") == "z3":
-        del drawn["method"]  # a second per pass
     return drawn
 
 

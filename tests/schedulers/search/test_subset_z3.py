@@ -9,10 +9,9 @@ from hypothesis import given, settings
 
 from spillway.schedulers.search.packing import Fits, is_packing
 from spillway.schedulers.search.subset import SubsetProblem
-from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
-from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
-from tests.reference.search import every_set, pack_plain
-from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
+from spillway.schedulers.search.subset_z3 import Z3Packer
+from tests.reference.search import pack_plain
+from tests.schedulers.search.problems import problems
 
 
 @settings(max_examples=40)
@@ -27,24 +26,10 @@ def test_packer_agrees_with_trying_everything(problem: SubsetProblem) -> None:
         assert is_packing(units, sizes, problem.capacities, found.taken)
 
 
-@settings(max_examples=40)
-@given(problems(5))
-def test_chooser_finds_the_best(problem: SubsetProblem) -> None:
-    """As good as trying every set, with ties broken exactly."""
-    result = choose_z3(problem, 0)
-    assert_feasible(problem, result)
-    assert_same_score(result.score, every_set(problem, pack_plain))
-    assert result.proven
-
-
 def test_limit_leaves_the_proof_open() -> None:
-    """With hardly any resources the start comes back, unproven."""
+    """With hardly any resources a packing stays undecided."""
     capacities = [1430, 1990, 3430, 9100, 10050, 12940, 21200, 22880, 28100, 30490, 37360, 40000]
     problem = SubsetProblem([1, 6, 4, 2, 13], [17550, 10200, 9770, 6590, 5840], [1.0] * 5, 30, capacities)
-    start = branch_and_bound(problem, Budget(0))
-    result = choose_z3(problem, 1, start)
-    assert result.chosen == start.chosen
-    assert not result.proven
     assert Z3Packer(1).pack(problem.units, problem.sizes, capacities).verdict is Fits.UNDECIDED
 
 
