@@ -68,15 +68,13 @@ from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, Si
 from spillway.schedulers.core.views import Views
 from spillway.schedulers.core.words import Numbers, illegal, refusal
 from spillway.schedulers.model import reasons
-from spillway.schedulers.model.decisions import Decision, Pause, Start
+from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Policy, Running, warnings_of
 from spillway.schedulers.timeline import PublishedTimeline
-
-native.set_start_type(Start)
 
 
 class Session(native.SessionCore):

@@ -6,6 +6,7 @@ import math
 
 import msgspec
 
+from spillway.core import set_start_type
 from spillway.schedulers.model.job import Allocation, Job
 
 
@@ -23,6 +24,9 @@ class Start(msgspec.Struct, frozen=True, gc=False):
 
     job: Job
     allocation: Allocation
+
+
+set_start_type(Start)  # the core's steps of passes make them
 
 
 class Hold(msgspec.Struct, frozen=True, gc=False):
