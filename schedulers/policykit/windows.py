@@ -493,7 +493,7 @@ def _check(view: View, start: Start, coming: Sequence[_Occurrence], late_s: floa
     end_s = view.now_s + view.estimate_s(start.job)
     for one in coming:
         begin_s, over_s, nodes, window = one
-        meets = view.now_s < over_s and one.taken_from_s(view.now_s, late_s) < end_s
+        meets = view.now_s < over_s and one.taken_from_s(view.now_s, late_s) < min(end_s, over_s)
         if meets and not nodes.isdisjoint(start.allocation.nodes):
             kind = f"the reservation {window.name}" if window.name else "a window of maintenance"
             raise DecisionRefused(start.job.id, f"it would run into {kind}, {begin_s:g} to {over_s:g} s, on its nodes")
