@@ -79,18 +79,6 @@ def test_a_job_may_end_in_the_second_in_which_a_reservation_begins() -> None:
     assert starts(recording, passes=True)[52] == pytest.approx(175.981, abs=0.002)
 
 
-def test_licenses_are_kept_until_nodes_are_idle(reference: Path) -> None:
-    """Seed 103: all starts and priorities, where job 37, logged at 55.000 s, was submitted in the second before."""
-    recording = read(reference / "data" / "cases" / "slurm" / "site-103.json.xz")
-    jobs = list(recording.jobs)
-    assert jobs[36].submitted == 55.0
-    jobs[36] = msgspec.structs.replace(jobs[36], submitted=54.999)
-    recording = msgspec.structs.replace(recording, jobs=jobs)
-    simulated = replayed(recording, passes=True)
-    assert priorities(recording, simulated.priorities) == Priorities(533, 0, 0)
-    assert deviations(recording, simulated.starts).largest_s < 0.05
-
-
 def test_a_pass_that_ended_early_decides_who_gets_a_buffer() -> None:
     """In ``26`` the backfill pass at 256.004 s, 4 ms after a whole second, gives a buffer to job 63, the first pair of
     the lower tier, although several that were submitted before it could start as soon, the first of which does not fit
