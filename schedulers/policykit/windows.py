@@ -289,8 +289,9 @@ class _Occurrence(NamedTuple):
     window: Window
 
     def taken_from_s(self, now_s: float, late_s: float) -> float:
-        """Time from which jobs are kept out (s): one that begins later allows jobs to be late."""
-        return now_s if self.start_s <= now_s else self.start_s + late_s
+        """Time from which jobs are kept out (s): one that begins later allows jobs to be late; infinite: from none."""
+        from_s = now_s if self.start_s <= now_s else self.start_s + late_s
+        return from_s if from_s < self.end_s else math.inf
 
 
 @dataclass(frozen=True)
@@ -493,8 +494,7 @@ def _check(view: View, start: Start, coming: Sequence[_Occurrence], late_s: floa
     end_s = view.now_s + view.estimate_s(start.job)
     for one in coming:
         begin_s, over_s, nodes, window = one
-        meets = view.now_s < over_s and one.taken_from_s(view.now_s, late_s) < min(end_s, over_s)
-        if meets and not nodes.isdisjoint(start.allocation.nodes):
+        if one.taken_from_s(view.now_s, late_s) < end_s and not nodes.isdisjoint(start.allocation.nodes):
             kind = f"the reservation {window.name}" if window.name else "a window of maintenance"
             raise DecisionRefused(start.job.id, f"it would run into {kind}, {begin_s:g} to {over_s:g} s, on its nodes")
 
@@ -602,7 +602,7 @@ def _take(timeline: Timeline, coming: Sequence[_Occurrence], late_s: float) -> T
     machine = timeline.machine
     for one in coming:
         start_s = one.taken_from_s(timeline.now_s, late_s)
-        if start_s >= one.end_s:  # shorter than jobs may be late
+        if start_s == math.inf:
             continue
         timeline.take(
             start_s,
