@@ -36,7 +36,7 @@ TESTS: Mapping[str, str] = {
     "schedulers/jobmodels/stream.py": "tests/schedulers/jobmodels/test_stream.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/schedulers/service/test_doors.py",
     "schedulers/core/guard.py": "tests/schedulers/core",
-    "schedulers/core/book.py": "tests/schedulers/core tests/properties/test_buffers.py",
+    "schedulers/core/book.py": "tests/schedulers/core tests/properties/test_product.py",
 }
 """Core files, and the tests that belong to them."""
 

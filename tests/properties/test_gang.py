@@ -72,15 +72,6 @@ def test_every_job_ends_where_the_whole_queue_is_scanned(name: str, rows: list[t
     assert {state for _, state in shown.ends.values()} <= {JobState.COMPLETED_SUCCESSFULLY}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=3)
-@given(rows=JOBS)
-def test_same_jobs_same_requests(name: str, rows: list[tuple[int, int, int, int, int]]) -> None:
-    """Nothing depends on anything but the messages."""
-    policy = POLICIES[name].build(OPTIONS)
-    assert play(policy, described(rows)).requests == play(policy, described(rows)).requests
-
-
 @settings(max_examples=6)
 @given(rows=JOBS)
 def test_walltimes_are_received_time(rows: list[tuple[int, int, int, int, int]]) -> None:

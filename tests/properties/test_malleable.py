@@ -265,20 +265,3 @@ def test_our_controllers_keep_it_too(
         interference=strategy, expansion=expansion, expansion_profit=0.1, io_uncertainty=0.5, shrink=shrink
     )
     prove(play(jobs, "easy", make_controllers(control), kills, gate, moldable=moldable), jobs)
-
-
-def test_same_input_same_records() -> None:
-    """Two simulations of the same jobs go the same way."""
-    jobs = [
-        {"submit": n, "nodes": 2 + n, "work": 30, "io": 3, "overhead": 1, "bb": 0, "rate": 0, "walltime": None,
-         "rigid": False} for n in range(3)
-    ]  # fmt: skip
-    control = Control(interference=Strategy.COUPLE, expansion=Expansion.IO)
-
-    def once() -> list[tuple[float, list[tuple[float, int]]]]:
-        played = play(jobs, "easy", make_controllers(control), [], IoControl.EXCLUSIVE)
-        return [(record.end_s, record.sizes) for record in played.records]
-
-    first = once()
-    assert first == once()
-    assert any(len(sizes) > 1 for _, sizes in first), "nothing was resized: the test proves nothing"

@@ -25,14 +25,19 @@ from spillway.simulator.reading.workload import workload_from_object
 from tests.properties import outage_world
 from tests.properties.buffer_cases import SHARING
 from tests.properties.checked import play_checked
+from tests.properties.sites import nodes_of
 from tests.properties.small_world import workload
 from tests.properties.test_outages import as_events, settled
-from tests.properties.test_partitions import nodes_of
 from tests.properties.test_passes import Story, jobs, play, spec_of
 
 MODELS = ("rigid", "io", "checkpointed")
 WORLDS = [
-    *((policy, life, model) for policy in POLICIES if policy not in SHARING for life in LIVES for model in MODELS),
+    *(
+        (policy, life, MODELS[(place + turn) % 3])
+        for place, policy in enumerate(POLICIES)
+        if policy not in SHARING
+        for turn, life in enumerate(LIVES)
+    ),
     *((policy, "with-nodes", "malleable") for policy in ("easy", "conservative", "plan")),
 ]
 DAY_0 = "1970-01-01T00:00:00"

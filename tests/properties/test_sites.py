@@ -27,10 +27,9 @@ from spillway.schedulers.policykit.view import Running
 from tests.kit.play import converse
 from tests.properties.buffer_cases import ON_NODES, SHARING
 from tests.properties.outage_world import Change, write_events
-from tests.properties.sites import WEIGHTS
+from tests.properties.sites import GPUS, RESOURCES, WEIGHTS, nodes_of
 from tests.properties.small_world import NODES, workload
 from tests.properties.test_outages import as_events
-from tests.properties.test_partitions import GPUS, RESOURCES, nodes_of
 from tests.properties.test_passes import TINY, Story, Whole, jobs, spec_of
 
 USER_BYTES = 12e9

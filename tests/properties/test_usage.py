@@ -27,8 +27,7 @@ from spillway.schedulers.policykit.view import Running, View
 from spillway.schedulers.timeline import Timeline
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages
-from tests.properties.small_world import execute, runs, workload
-from tests.properties.test_transports import JOBS
+from tests.properties.small_world import JOBS, execute, runs, workload
 
 LATE_S = 1e-3
 """An end is reported to the scheduler up to a network latency later."""

@@ -171,11 +171,14 @@ def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pyt
         job(2, 2.0, 0, bb_create=created("b", 6), user="u"),
         job(3, 2.0, 0, bb_create=created("c", 6), user="v"),
         job(4, 3.0, 0, bb_create=created("d", 12), user="v"),
+        job(5, 3.0, 2, bb_total=11 * GB, bb_stripes=2, user="v"),
     ]
     rows, kept, _ = played(tmp_path, monkeypatch, jobs, bb_user_limit="1e10")
     times = {one["name"]: float(one["created_s"]) for one in kept}
     assert times == pytest.approx({"a": 0.0, "c": 2.0, "b": 31.0}, abs=0.01)
-    assert rows["4"]["final_state"] == "REJECTED"
+    assert (rows["4"]["final_state"], rows["5"]["final_state"]) == ("REJECTED", "REJECTED")
+    (table,) = tmp_path.rglob("rejections.csv")
+    assert "bb 11 GB in all > 10 GB that a user may hold (bb_user_limit)" in table.read_text(encoding="utf-8")
 
 
 def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
