@@ -3,7 +3,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include <limits>
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -39,45 +40,26 @@ class Order {
       count_ = nb::len(jobs);
   }
 
-  /// Place after the last job.
-  std::size_t end() const { return waiting_ != nullptr ? waiting_->end : count_; }
-  std::size_t place() const { return place_; }
-  void go_to(std::size_t place, std::size_t number) {
-    place_ = place;
-    number_ = number;
-  }
+  /// The part of the line; null: a sequence of Python's.
+  const Waiting* waiting() const { return waiting_; }
+  /// Number of jobs that were given.
+  std::size_t given() const { return given_; }
 
-  /// The next job that may start on this many free nodes; null: there is none.
-  JobPtr next_within(std::int64_t free) {
-    for (; place_ < end(); ++place_, ++number_) {
-      if (waiting_ != nullptr) {
-        if (waiting_->line->jobs[place_] == nullptr)
-          --number_;
-        else if (waiting_->line->fewest[place_] <= free)
-          return taken(waiting_->line->jobs[place_]);
-      } else {
-        JobPtr job = nb::cast<JobPtr>(jobs_[place_]);
-        if (job->nodes <= free || job->lives) return taken(std::move(job));
+  /// The next job; null: there is none.
+  JobPtr next() {
+    if (waiting_ == nullptr) return given_ < count_ ? nb::cast<JobPtr>(jobs_[given_++]) : JobPtr();
+    while (place_ < waiting_->end)
+      if (const JobPtr& job = waiting_->line->jobs[place_++]) {
+        ++given_;
+        return job;
       }
-    }
     return nullptr;
   }
 
-  /// The next job; null: there is none.
-  JobPtr next() { return next_within(std::numeric_limits<std::int64_t>::max()); }
-  /// Number of the job that was given last.
-  std::size_t number() const { return number_ - 1; }
-
  private:
-  JobPtr taken(JobPtr job) {
-    ++place_;
-    ++number_;
-    return job;
-  }
-
   nb::object jobs_;  // keeps `waiting_`
   const Waiting* waiting_ = nullptr;
-  std::size_t count_ = 0, place_ = 0, number_ = 0;
+  std::size_t count_ = 0, place_ = 0, given_ = 0;
 };
 
 /// A step of a pass: its starts, each found and booked when it is asked for.
@@ -136,54 +118,119 @@ class StartsInOrder : public PassStep {
 };
 
 /// Greedy filling: starts of all jobs that fit now, one after another. Jobs are searched block by
-/// block, as most searches end early.
+/// block, as most searches end early. Free resources only become fewer in a step, so a job that did
+/// not fit is not tried again, nor, in the line of waiting jobs, one with the same request.
 class Fill : public PassStep {
  public:
   Fill(nb::handle timeline, nb::handle jobs, std::optional<Seconds> durations_s)
-      : PassStep(timeline, jobs), durations_s_(std::move(durations_s)) {}
+      : PassStep(timeline, jobs), durations_s_(std::move(durations_s)) {
+    grouped_ = this->jobs().waiting() != nullptr && !durations_s_;
+    if (grouped_) find_heads(*this->jobs().waiting());
+  }
 
   nb::object next() {
-    const std::int64_t free = timeline().free_nodes_now();
-    while (free > 0 && jobs().place() < jobs().end()) {
-      collect(free);
-      Allocation found;
+    for (;;) {
+      const std::int64_t free = this->timeline().free_nodes_now();
+      if (free == 0) return {};
+      if (at_ == block_.size() && !collect(free)) return {};
       const auto job_at = [&](std::int64_t place) -> const Job& {
-        return *block_[std::size_t(place)];
+        return *block_[at_ + std::size_t(place)].job;
       };
-      const std::int64_t place = timeline().first_fit_now(
-          job_at, demands_.data(), lengths_s_.data(), std::int64_t(block_.size()), found);
-      if (place < 0) continue;
-      const auto here = std::size_t(place);
-      jobs().go_to(after_[here].first, after_[here].second);
-      return begin(std::move(block_[here]), lengths_s_[here], std::move(found));
+      Allocation found;
+      const std::int64_t place =
+          timeline().first_fit_now(job_at, demands_.data() + at_, lengths_s_.data() + at_,
+                                   std::int64_t(block_.size() - at_), found);
+      if (place < 0) {
+        at_ = block_.size();
+        continue;
+      }
+      const Candidate here = std::move(block_[at_ + std::size_t(place)]);
+      const double length_s = lengths_s_[at_ + std::size_t(place)];
+      at_ += std::size_t(place) + 1;
+      if (grouped_) follow(here);
+      return begin(here.job, length_s, std::move(found));
     }
-    return {};
   }
 
  private:
   static constexpr std::size_t MOST = 512;
 
-  /// The next jobs that may fit.
-  void collect(std::int64_t free) {
-    block_.clear();
-    demands_.clear();
-    lengths_s_.clear();
-    after_.clear();
-    while (block_.size() < MOST) {
-      JobPtr job = jobs().next_within(free);
-      if (!job) return;
-      demands_.push_back(timeline().demand_of(*job));
-      lengths_s_.push_back(durations_s_ ? durations_s_->data()[jobs().number()] : job->walltime_s);
-      after_.emplace_back(jobs().place(), jobs().number() + 1);
-      block_.push_back(std::move(job));
+  /// A place of the line and its group, ordered by place.
+  using Head = std::pair<std::size_t, std::size_t>;
+  struct Candidate {
+    JobPtr job;
+    Head head;
+  };
+
+  /// The first job of each group that may fit.
+  void find_heads(const Waiting& waiting) {
+    const Line& line = *waiting.line;
+    const std::int64_t free = timeline().free_nodes_now();
+    for (std::size_t group = 0; group < line.fewest.size(); ++group)
+      if (line.fewest[group] <= free) add_head(waiting, group, waiting.first);
+    std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
+  }
+  bool add_head(const Waiting& waiting, std::size_t group, std::size_t first) {
+    const std::size_t place = waiting.line->next_of(group, first, waiting.end);
+    if (place < waiting.end) heads_.emplace_back(place, group);
+    return place < waiting.end;
+  }
+
+  /// The next job of a group whose last one started comes into the block, or to the heads.
+  void follow(const Candidate& started) {
+    const Waiting& waiting = *jobs().waiting();
+    if (!add_head(waiting, started.head.second, started.head.first + 1)) return;
+    const Head next = heads_.back();
+    if (at_ < block_.size() && next < block_.back().head) {
+      heads_.pop_back();
+      std::size_t before = at_;
+      while (block_[before].head < next) ++before;
+      insert(before, waiting.line->jobs[next.first], next);
+    } else {
+      std::push_heap(heads_.begin(), heads_.end(), std::greater<>());
     }
   }
 
+  void insert(std::size_t place, const JobPtr& job, Head head) {
+    const auto here = std::ptrdiff_t(place);
+    demands_.insert(demands_.begin() + here, timeline().demand_of(*job));
+    const double length_s =
+        durations_s_ ? durations_s_->data()[jobs().given() - 1] : job->walltime_s;
+    lengths_s_.insert(lengths_s_.begin() + here, length_s);
+    block_.insert(block_.begin() + here, Candidate{job, head});
+  }
+
+  /// The next jobs that may fit; whether there are any.
+  bool collect(std::int64_t free) {
+    block_.clear();
+    demands_.clear();
+    lengths_s_.clear();
+    at_ = 0;
+    if (grouped_) {
+      const Line& line = *jobs().waiting()->line;
+      while (block_.size() < MOST && !heads_.empty()) {
+        std::pop_heap(heads_.begin(), heads_.end(), std::greater<>());
+        const Head head = heads_.back();
+        heads_.pop_back();
+        if (line.fewest[head.second] <= free) insert(block_.size(), line.jobs[head.first], head);
+      }
+    } else {
+      while (block_.size() < MOST) {
+        const JobPtr job = jobs().next();
+        if (!job) break;
+        if (job->nodes <= free || job->lives) insert(block_.size(), job, {});
+      }
+    }
+    return !block_.empty();
+  }
+
   std::optional<Seconds> durations_s_;
-  std::vector<JobPtr> block_;
+  bool grouped_ = false;
+  std::vector<Head> heads_;  // a heap, the first place on top
+  std::vector<Candidate> block_;
   std::vector<JobDemand> demands_;
   std::vector<double> lengths_s_;
-  std::vector<std::pair<std::size_t, std::size_t>> after_;  // place and number
+  std::size_t at_ = 0;  // of the block: all before it were tried
 };
 
 }  // namespace

@@ -5,10 +5,12 @@
 // queue as it was at its beginning; places without jobs are removed when there are many.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,21 +20,85 @@
 
 namespace spillway {
 
+// What two jobs have in common that request the same: where one does not fit, the other does not.
+struct JobRequest {
+  double walltime_s;
+  std::array<std::int64_t, 4> amounts;  // nodes, burst buffer, stripes, I/O rate
+  std::optional<Lives> lives;
+  std::vector<std::int32_t> partitions;
+  std::vector<std::int64_t> pools;
+
+  explicit JobRequest(const Job& job)
+      : walltime_s(job.walltime_s),
+        amounts{job.nodes, job.bb_bytes, job.stripes, job.io_rate},
+        lives(job.lives),
+        partitions(job.partitions),
+        pools(job.pools) {}
+  bool operator==(const JobRequest& other) const {
+    return walltime_s == other.walltime_s && amounts == other.amounts && lives == other.lives &&
+           partitions == other.partitions && pools == other.pools;
+  }
+};
+
+struct JobRequestHash {
+  std::size_t operator()(const JobRequest& request) const {
+    std::size_t found = std::hash<double>()(request.walltime_s);
+    const auto mix = [&](auto value) {
+      found = (found ^ std::hash<decltype(value)>()(value)) * 0x9E3779B97F4A7C15u;
+      found ^= found >> 29;
+    };
+    for (const std::int64_t amount : request.amounts) mix(amount);
+    for (const std::int32_t partition : request.partitions) mix(partition);
+    for (const std::int64_t amount : request.pools) mix(amount);
+    return found;
+  }
+};
+
 // Jobs by place, null at places of jobs that no longer wait; shared by a queue and the passes that
-// see it.
+// see it. Jobs of one request form a group, so that a pass tries one of them, however many wait.
 struct Line {
+  struct Group {
+    std::vector<std::size_t> places;
+    std::size_t first = 0;  // in `places`: all before it are empty
+  };
+
   std::vector<JobPtr> jobs;
-  // Nodes that must be free for a job to start now; without a job, more than any machine has.
+  std::vector<std::size_t> group_of;  // of each place
+  std::vector<Group> groups;
+  // Nodes that must be free for a job of each group to start now; where none waits, more than any
+  // machine has.
   std::vector<std::int64_t> fewest;
 
   void add(JobPtr job) {
-    fewest.push_back(job->lives ? 0 : job->nodes);
+    const auto [found, fresh] = group_by_.try_emplace(JobRequest(*job), groups.size());
+    const std::size_t number = found->second;
+    if (fresh) {
+      groups.emplace_back();
+      fewest.emplace_back();
+    }
+    fewest[number] = job->lives ? 0 : job->nodes;
+    groups[number].places.push_back(jobs.size());
+    group_of.push_back(number);
     jobs.push_back(std::move(job));
   }
   void leave(std::size_t place) {
     jobs[place] = nullptr;
-    fewest[place] = std::numeric_limits<std::int64_t>::max();
+    Group& group = groups[group_of[place]];
+    while (group.first < group.places.size() && !jobs[group.places[group.first]]) ++group.first;
+    if (group.first == group.places.size())
+      fewest[group_of[place]] = std::numeric_limits<std::int64_t>::max();
   }
+  // First place of a group's job from `place` on; `end` where there is none before it.
+  std::size_t next_of(std::size_t group, std::size_t place, std::size_t end) const {
+    const std::vector<std::size_t>& places = groups[group].places;
+    auto at = places.begin() + std::ptrdiff_t(groups[group].first);
+    if (at != places.end() && *at < place) at = std::lower_bound(at, places.end(), place);
+    while (at != places.end() && *at < end && !jobs[*at]) ++at;
+    return at == places.end() ? end : std::min(*at, end);
+  }
+
+ private:
+  std::unordered_map<JobRequest, std::size_t, JobRequestHash> group_by_;
 };
 
 // Jobs that came to a queue and left it, in order; the last ones only.
