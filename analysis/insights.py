@@ -1,7 +1,14 @@
-"""Further figures of a run, beyond sums over its jobs: lost capacity, fairness, time spent in I/O."""
+"""Further figures of a run, beyond sums over its jobs: lost capacity, fairness, time spent in I/O.
+
+References
+----------
+Zhang, Franke, Moreira, Sivasubramaniam, *An integrated approach to parallel scheduling using gang-scheduling,
+backfilling and migration*, IEEE TPDS 14(3), 2003, section 4.1 (loss of capacity).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,10 +17,10 @@ import numpy as np
 from spillway.analysis.compare import comparable
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
-from spillway.analysis.metrics import mean, percentile
-from spillway.analysis.tables import JobTable, read_contention
+from spillway.analysis.metrics import makespan_s, mean, percentile
+from spillway.analysis.tables import Floats, JobTable, read_contention
+from spillway.analysis.timelines import Steps, busy_nodes, queue_length, queued_nodes
 from spillway.analysis.traffic import read_io_times, read_transfers
-from spillway.analysis.waste import idle_while_queued, loss_of_capacity
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Insights:
     Attributes
     ----------
     loss_of_capacity, idle_while_queued
-        See :mod:`spillway.analysis.waste`; shares in [0, 1].
+        Zhang et al. 2003, section 4.1; shares in [0, 1].
     mean_overtaken, max_overtaken
         Later jobs that started before a job.
     starved
@@ -98,3 +105,33 @@ def _io(folder: Path) -> tuple[float, float]:
         return read_io_times(folder).io_share, float(stretches.mean()) if stretches.size else float("nan")
     except AnalysisError:
         return float("nan"), float("nan")
+
+
+def idle_while_queued(table: JobTable) -> float:
+    """Share of the node-seconds in ``[0, makespan)`` in which a node idled while at least one job waited, in [0, 1]."""
+    return _share(table, lambda idle, queued_jobs, _: idle * (queued_jobs > 0))
+
+
+def loss_of_capacity(table: JobTable) -> float:
+    """Share of node-seconds lost: idle nodes, but no more than waiting jobs request, over the machine, in [0, 1].
+
+    Idle nodes that no waiting job requests are no loss.
+    """
+    return _share(table, lambda idle, _, queued: np.minimum(idle, queued))
+
+
+def _share(table: JobTable, lost: Callable[[Floats, Floats, Floats], Floats]) -> float:
+    ran = table.ran()
+    nodes, end_s = len(table.machine.nodes), makespan_s(ran)
+    if not nodes or end_s <= 0:
+        return float("nan")
+    busy, jobs, queued = busy_nodes(ran), queue_length(ran), queued_nodes(ran)
+    times = _edges(end_s, busy, jobs, queued)
+    begin = times[:-1]
+    values = lost(nodes - busy.at(begin), jobs.at(begin), queued.at(begin))
+    return float(np.sum(values * np.diff(times))) / (nodes * end_s)
+
+
+def _edges(end_s: float, *functions: Steps) -> Floats:
+    times = np.unique(np.concatenate([[0.0, end_s], *(function.time_s for function in functions)]))
+    return times[(times >= 0) & (times <= end_s)]

@@ -16,7 +16,7 @@ from spillway.schedulers.core.execution import Step
 from spillway.schedulers.jobmodels.base import JobModel, Place
 from spillway.schedulers.jobmodels.gates import IoOrder
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.restarts import Restarts
+from spillway.schedulers.jobmodels.runtime import Restarts
 from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
 from spillway.schedulers.model.decisions import Start

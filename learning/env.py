@@ -14,7 +14,6 @@ from gymnasium import spaces
 from spillway.base.errors import OptionError
 from spillway.learning import observation
 from spillway.learning.account import Account, Reward
-from spillway.learning.cases import Cases
 from spillway.learning.chooser import Turn
 from spillway.learning.episode import Episode, World
 from spillway.learning.observation import Eyes, Observation
@@ -22,8 +21,12 @@ from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.reading.registry import Workload as Simulated
+from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.load import load_workload
 from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.split import part_of
+from spillway.workloads.workload import Workload
 
 _LARGEST_WINDOW = 1024
 _IN_VAIN = 100
@@ -198,3 +201,36 @@ def _check(window: int, guard_s: float, engine: str, reward: str) -> None:
     for name, (value, known) in known_names.items():
         if value not in known:
             raise OptionError(f"{name}={value!r}: expected one of {', '.join(known)}")
+
+
+_FIRST_SUBMIT_S = 1
+"""Submission of the first job of a window (s)."""
+
+
+class Cases:
+    """Workloads for episodes.
+
+    Parameters
+    ----------
+    workload
+        Source of the jobs.
+    jobs
+        Jobs of an episode; ``None``: all, as they are.
+    """
+
+    def __init__(self, workload: Workload, jobs: int | None) -> None:
+        self._workload, self._jobs = workload, jobs
+        self._order = sorted(range(len(workload.jobs)), key=lambda index: workload.jobs[index].subtime)
+
+    def __len__(self) -> int:
+        """Jobs of an episode."""
+        return self._jobs if self._jobs is not None else len(self._order)
+
+    def draw(self, rng: np.random.Generator) -> Simulated:
+        """Make the next episode's workload; draw its first job unless all jobs are taken."""
+        chosen = self._workload
+        if self._jobs is not None:
+            first = int(rng.integers(len(self._order) - self._jobs + 1))
+            chosen = part_of(chosen, first, self._order[first : first + self._jobs], _FIRST_SUBMIT_S)
+        jobs = [job.to_object() for job in chosen.jobs]
+        return workload_from_object({"nb_res": chosen.nb_res, "jobs": jobs, "profiles": chosen.profiles})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -11,11 +12,23 @@ import numpy as np
 
 from spillway.analysis import site_waits, whatif
 from spillway.analysis.answer import answer
-from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
+from spillway.analysis.campaign import NAMES, CampaignResults, RunRow, baseline_of, read_campaign
 from spillway.analysis.classes import compare_by_class
 from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
-from spillway.analysis.document.blocks import Block, Code, Column, Heading, Image, Listing, Paragraph, Section, Words
+from spillway.analysis.document.blocks import (
+    Block,
+    Code,
+    Column,
+    Heading,
+    Image,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+    Terms,
+    Words,
+)
 from spillway.analysis.document.html import shown, to_html
 from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
@@ -23,14 +36,13 @@ from spillway.analysis.insights import insights
 from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
 from spillway.analysis.metrics import bounded_slowdown
 from spillway.analysis.names import slug
-from spillway.analysis.report import tables
 from spillway.analysis.report.assumptions import assumptions, load_warnings, tau_of
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
 from spillway.base.links import refuse_links
-from spillway.base.units import many
+from spillway.base.units import NONE, many
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
@@ -79,7 +91,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         *assumptions(results, {run: table.machine for run, table in loaded.items()}),
         *(block for key, rows in results.groups.items() for block in _group(results, key, rows, loaded, tau_s)),
         Html(_asset("schedules.html")),
-        Section([tables.run_table(results, columns), tables.glossary(columns)], "runs"),
+        Section([run_table(results, columns), glossary(columns)], "runs"),
         *_repeat(results),
     ]
     page = to_html(blocks, contents=False, script=_asset("page.js"), data=compress(_chart_data(results, loaded)))
@@ -174,8 +186,8 @@ def _group(
         Heading("Policies side by side"),
         Paragraph(Words(f"On {_name(key)}."), "hint"),
         Paragraph(f"Figures are {of_runs}. Click a heading to sort; the columns are explained below the table."),
-        tables.figures_table(service, _means(rows, service), marks),
-        tables.glossary(service),
+        figures_table(service, _means(rows, service), marks),
+        glossary(service),
     ]
     if findings:
         points = [Words(one.text, "" if one.certain else "hint") for one in findings]
@@ -183,7 +195,7 @@ def _group(
     further = _insights(results, rows, loaded)
     losses = [column for column in losses if any(np.isfinite(values[column.name]) for values in further.values())]
     blocks += [Heading("Lost capacity and fairness", 3)]
-    blocks += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
+    blocks += [figures_table(losses, further, marks), glossary(losses)]
     if comparisons:
         words = (
             f"Mean waiting time relative to {baseline}, on the same jobs; below 1 is better. 95 % intervals are "
@@ -191,7 +203,7 @@ def _group(
             "Short: at most an hour requested; narrow: at most 8 nodes."
         )
         blocks += [Heading("Waiting time by class of jobs", 3), Paragraph(Words(words))]
-        blocks += [tables.class_table(comparisons)]
+        blocks += [class_table(comparisons)]
     return [*blocks, *_figures(results, key)]
 
 
@@ -300,3 +312,54 @@ def _repeat(results: CampaignResults) -> list[Block]:
         ),
         Code(str(record.get("repeat", "not recorded"))),
     ]
+
+
+def glossary(columns: Sequence[Column]) -> Section:
+    """Meanings of the columns, for readers without a pointer and on paper."""
+    return Section([Terms([(column.title, (column.words,)) for column in columns])], summary="Meanings of the columns")
+
+
+def figures_table(
+    columns: Sequence[Column], figures: Mapping[str, Mapping[str, float]], marks: Mapping[str, str]
+) -> Table:
+    """A row per policy, a column per figure; ``marks`` follow the names."""
+    rows = [
+        [_policy_name(policy, marks.get(policy, "")), *(column.cell(values[column.name]) for column in columns)]
+        for policy, values in figures.items()
+    ]
+    return Table(["policy", *columns], rows)
+
+
+def _policy_name(policy: str, mark: str = "") -> Words:
+    """A policy's name behind its colour."""
+    return Words(policy + mark, colour=colour_of(policy))
+
+
+def run_table(results: CampaignResults, columns: Sequence[Column]) -> Table:
+    """All runs, one row each."""
+    rows = [
+        [
+            *(_policy_name(row.policy) if name == "policy" else Words(getattr(row, name)) for name in NAMES),
+            *(column.cell(row.figures[column.name]) for column in columns),
+        ]
+        for row in results.rows
+    ]
+    return Table([*NAMES, *columns], rows)
+
+
+def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
+    """Waiting time by policy and class of jobs, as ratio to the baseline with its interval."""
+    classes = list(dict.fromkeys(name for pairs in comparisons.values() for name in pairs))
+    rows = [
+        [_policy_name(policy), *(_ratio(pairs[name]) if name in pairs else "" for name in classes)]
+        for policy, pairs in comparisons.items()
+    ]
+    return Table(["policy", *classes], rows)
+
+
+def _ratio(paired: Paired) -> Words:
+    ratio = paired.ratio
+    if not ratio.is_known:  # or no job waited under the baseline
+        return Words(NONE if math.isnan(ratio.value) else f"{ratio.value:.2f}", value=ratio.value)
+    mark = "better" if ratio.high < 1 else "worse" if ratio.low > 1 else ""
+    return Words(f"{ratio.value:.2f}", mark, ratio.value, f"[{ratio.low:.2f}, {ratio.high:.2f}]")

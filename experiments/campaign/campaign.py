@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +19,7 @@ from spillway.base import durable
 from spillway.base.errors import visible
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
-from spillway.experiments.campaign import empty_runs, machines, places, reuse, summary
+from spillway.experiments.campaign import machines, places, reuse, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
@@ -25,6 +27,7 @@ from spillway.experiments.campaign.paper import paper_of
 from spillway.experiments.campaign.pool import Executor
 from spillway.experiments.campaign.runner import Outcome, run_all
 from spillway.experiments.campaign.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
+from spillway.experiments.campaign.summary import Row
 from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
@@ -181,7 +184,7 @@ def _run_grids(
         _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = str(error)
-    empty_runs.remind(rows, root, console)
+    _remind(rows, root, console)
     reuse.remind(outcome.old, console)
     code = _report_failures(outcome, root, console)
     if unwritten:
@@ -311,3 +314,23 @@ def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:
     for run, cause in outcome.failed.items():
         console.print(f"[bold red]failed[/] {escape(run)}: {escape(visible(cause))} (see {root / run})", soft_wrap=True)
     return FAILURES if outcome.failed else 0
+
+
+def _remind(rows: Sequence[Row], root: Path, console: Console) -> None:
+    """Print below the results the runs that have rejected every job, and the most frequent reason of each.
+
+    Such a run has finished: rejections by a machine or a policy are its result, so the exit code stays 0.
+    """
+    for row in rows:
+        if row["jobs"] or not row["rejected"]:
+            continue
+        reasons = _reasons(root / row["run"] / "rejections.csv")
+        (reason, count), others = reasons.most_common(1)[0], len(reasons) - 1
+        more = f" ({count} times; other reasons: {others})" if others else ""
+        text = f"note: {row['run']}: all {row['rejected']:.0f} jobs were rejected: {reason}{more}"
+        say(console, text)
+
+
+def _reasons(path: Path) -> Counter[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return Counter(row["reason"] for row in csv.DictReader(file))

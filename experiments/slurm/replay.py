@@ -10,7 +10,7 @@ import bisect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,22 +18,25 @@ import numpy as np
 from spillway.base import limits
 from spillway.base.files import parse_toml
 from spillway.experiments.site.site_import import imported_texts
-from spillway.experiments.slurm.job_completion import COMPLETING_FIELD, Completing
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JsonObject
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.jobmodels.base import Compute, GiveBack, Granted, JobModel, Program, Submitted
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.schedulers.policykit.nodespace import EXACT_S
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
+from spillway.schedulers.timeline import Resource
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
@@ -239,3 +242,31 @@ bandwidth = "100GBps"
 [pfs]
 bandwidth = "100GBps"
 """
+
+
+COMPLETING_FIELD = "completing_s"
+"""Field of a job: time from its end to the release of its nodes, s."""
+
+
+@dataclass(frozen=True)
+class Completing(JobModel):
+    """A job runs as submitted; after its end it holds only its nodes, for another ``completing_s`` seconds.
+
+    Slurm's controller releases licenses, and the counts of the job's account and QOS, when it notes the job's end.
+    Nodes are idle when all of them have answered that nothing of the job is left there.
+    """
+
+    source: ClassVar[str] = "Slurm 22.05 and 24.11, slurmctld (job state COMPLETING)"
+    job_fields: ClassVar[tuple[str, ...]] = (COMPLETING_FIELD,)
+    stages: ClassVar[tuple[str, ...]] = ("compute", "completing")
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """Compute, give back counted resources, wait for the nodes."""
+        completing_s = job.extras.get(COMPLETING_FIELD)
+        if not isinstance(completing_s, float):
+            yield Submitted()
+            return
+        yield Compute(job.profile)
+        yield GiveBack(covering=Resource.POOLS)
+        delay: JsonObject = {"type": "delay", "delay": completing_s}
+        yield Compute(delay, stage="completing")

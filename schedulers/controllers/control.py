@@ -1,20 +1,82 @@
-"""The combination of all controllers, with their options."""
+"""The combination of all controllers, with their options.
+
+A request is answered in the interval before its iteration: the application leaves the nodes that it gives up, and
+receives those requested nodes that are idle. It continues without nodes that are not granted by that iteration.
+
+The first waiting job is the oldest; no later job is admitted in this way before it. As few applications as possible
+shrink, at their next control points, those with the most surplus nodes first, and each by no more nodes than needed. No
+application shrinks below its minimum, or so far that it would exceed its walltime. Nothing is requested unless the
+waiting job then fits, with its nodes, burst buffers and bandwidth.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import enum
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spillway.base.entry_points import load, unknown
 from spillway.base.options import build, option
 from spillway.base.plugins import split_spec
-from spillway.schedulers.controllers.admission import Shrink, admission, awaited
-from spillway.schedulers.controllers.evolution import granted
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
 from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.sampling import Predictor, Sampling
-from spillway.schedulers.controllers.scene import Controller, Resize, Scene
+from spillway.schedulers.controllers.scene import Controller, Reason, Resize, Scene
 from spillway.schedulers.controllers.sharing import Expansion
+
+
+class Shrink(enum.Enum):
+    """Rules for shrinking running applications below the size that they were started with."""
+
+    NONE = "none"
+    TO_ADMIT = "to-admit"
+
+
+def smallest_size(view: AppView) -> int:
+    """Fewest nodes with which an application is expected to end within its walltime; at most its present size."""
+    sizes = range(view.application.minimum, view.nodes)
+    return next((nodes for nodes in sizes if view.end_s(nodes) <= view.deadline_s), view.nodes)
+
+
+def awaited(scene: Scene) -> bool:
+    """Whether the first waiting job fits once applications have left the nodes that they are about to leave."""
+    return bool(scene.waiting) and scene.coming > 0 and scene.admits({})
+
+
+def admission(scene: Scene) -> Iterator[Resize]:
+    """Shrink applications so that the first waiting job fits; yield nothing if that is impossible or unnecessary."""
+    if not scene.waiting:
+        return
+    wanted = scene.waiting[0].nodes
+    surplus = {view.id: view.nodes - smallest_size(view) for view in scene.applications if view.willing}
+    able = sorted((view for view in scene.applications if surplus.get(view.id)), key=lambda view: -surplus[view.id])
+    everything = {view.id: surplus[view.id] for view in able}
+    if wanted > scene.idle + scene.coming + sum(everything.values()) or not scene.admits(everything):
+        return
+    if scene.admits({}):
+        return  # it fits, now or after the agreed changes: the policy decides whether it starts
+    chosen = _needed(scene, [view.id for view in able], everything)
+    for view in able:
+        if chosen.get(view.id):
+            yield Resize(view.id, (Step(view.next_control, -chosen[view.id]),), Reason.ADMIT, view.left_s)
+
+
+def _needed(scene: Scene, names: Sequence[str], surplus: Mapping[str, int]) -> dict[str, int]:
+    """Take as few applications as possible from the front, and from each of them as few nodes as possible."""
+
+    def first(count: int) -> dict[str, int]:
+        return {name: surplus[name] for name in names[:count]}
+
+    count = bisect_left(range(1, len(names)), True, key=lambda count: scene.admits(first(count))) + 1
+    chosen = first(count)
+    for name in reversed(names[:count]):  # first the smallest surplus is reduced to as few nodes as possible
+        others = {other: nodes for other, nodes in chosen.items() if other != name}
+        fewest = bisect_left(range(chosen[name]), True, key=lambda nodes: scene.admits({**others, name: nodes}))
+        chosen = {**others, name: fewest} if fewest else others
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -175,3 +237,30 @@ def controller_class(text: str) -> type:
 def _outside(text: str) -> Controller:
     controller: Controller = build(controller_class(text), split_spec(text)[1])
     return controller
+
+
+def due_change(view: AppView) -> int:
+    """Change in nodes that an application requests at its next control point; 0 without a request."""
+    wanted = view.application.requested_nodes(view.next_control)
+    return 0 if wanted is None or not view.willing else wanted - view.nodes
+
+
+def granted(scene: Scene, *, growing: bool = True) -> Iterator[Resize]:
+    """Grant the requested changes, in order of the applications' starts.
+
+    Parameters
+    ----------
+    growing
+        Whether idle nodes may be given; they may not while nodes are collected for a waiting job.
+    """
+    idle = scene.idle
+    for view in scene.applications:
+        if not view.application.requests:
+            continue
+        change = due_change(view)
+        if change > 0:
+            change = min(change, idle) if growing else 0
+            idle -= change
+        if change:
+            until_s = view.deadline_s if change > 0 else view.left_s
+            yield Resize(view.id, (Step(view.next_control, change),), Reason.REQUEST, until_s)

@@ -135,7 +135,7 @@ class AppView:
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """Its numbers for decisions, in the order of :data:`spillway.schedulers.controllers.outlook.FACTS`.
+        """Its numbers for decisions, in the order of :data:`spillway.schedulers.controllers.scene.FACTS`.
 
         A decision reads those of all applications at once; they may be computed in advance, when a view is made.
         """

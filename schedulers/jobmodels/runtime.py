@@ -2,22 +2,29 @@
 
 It is compiled (``core/session/program_runtime.hpp`` states its rules); here it meets the session, and refuses machines
 and jobs that its model cannot play.
+
+A checkpoint in a burst buffer is kept on its storage nodes until the next attempt starts, beside the bookings there; it
+is lost when one of them goes out at any time from the start of the attempt that wrote it. A drained checkpoint is kept
+on the file system. A drain that is under way while a storage node of the job goes out counts as lost.
+
+References
+----------
+Jeannot, Pallez, Vidal, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Machine Model".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError
+from spillway.core import Hosts
 from spillway.core import ProgramRuntime as CompiledRuntime
 from spillway.protocol.messages import BatsimConfig, Event, JobCompleted, JobKilled, JobSubmitted, RequestedCall
 from spillway.schedulers.core.execution import NOTHING, Step
 from spillway.schedulers.jobmodels.base import FileSystem, JobModel
 from spillway.schedulers.jobmodels.gates import Gate, Shared
-from spillway.schedulers.jobmodels.hosts import hosts_of
-from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.restarts import Restarts
+from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import require_dynamic_jobs
 from spillway.schedulers.model.job import Allocation, Job
@@ -35,7 +42,7 @@ class ProgramRuntime:
     gate
         Gate that decides which transfers with the file system may run; by default all of them.
     io_node_depth
-        See :func:`spillway.schedulers.jobmodels.hosts.hosts_of`.
+        See :func:`spillway.schedulers.jobmodels.runtime.hosts_of`.
     on_record
         Called with each job's record when the job has ended.
     limits
@@ -169,3 +176,80 @@ class ProgramRuntime:
     def take_reports(self) -> tuple[Any, ...]:
         """Reports of programs since the last call."""
         return self.core.take_reports()
+
+
+def hosts_of(machine: Machine, depth: int = 0) -> Hosts:
+    """Hosts of a machine.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    depth
+        Number of leading parts of a compute node's location that name its I/O node, at least 0; 0: one for the whole
+        machine. Nodes without a location share one.
+    """
+    numbers: dict[tuple[str, ...], int] = {}
+    return Hosts(
+        [node.resource_id for node in machine.nodes],
+        [storage.resource_id for storage in machine.storages],
+        machine.pfs_id,
+        [numbers.setdefault(node.location[:depth], len(numbers)) for node in machine.nodes],
+    )
+
+
+class Left(NamedTuple):
+    """Checkpoints that an attempt left behind.
+
+    Attributes
+    ----------
+    checkpoints
+        Numbers of phases done in its last checkpoints.
+    hosts
+        Storage nodes with those in burst buffers (Batsim's ids).
+    since_s
+        Time of their first use (s): an outage from then on has lost their data.
+    phase_s
+        Duration of its last phase (s).
+    """
+
+    checkpoints: Checkpoints
+    hosts: frozenset[int]
+    since_s: float
+    phase_s: float
+
+
+class Restarts:
+    """Times of the last outage of each host in one conversation."""
+
+    def __init__(self) -> None:
+        self._out_s: dict[int, float] = {}
+
+    def went_out(self, hosts: Set[int], now_s: float) -> None:
+        """Note that hosts have become unavailable."""
+        self._out_s.update(dict.fromkeys(hosts, now_s))
+
+    def resumed(self, left: Left | None) -> Checkpoints | None:
+        """Checkpoints that an attempt resumes from; ``None``: it begins at the beginning."""
+        if left is None:
+            return None
+        found = self._surviving(left.checkpoints, left.hosts, left.since_s)
+        return found if found.last else None
+
+    def left(self, model: JobModel, record: JobRecord, machine: Machine) -> tuple[Left, float]:
+        """Return the checkpoints that a killed attempt leaves, and the computing time (s) that it saves the next one.
+
+        The latter is below 0 if it lost more checkpoints than it wrote: work of earlier attempts is done again.
+        """
+        written = model.checkpoints(record)
+        hosts = frozenset(machine.storages[index].resource_id for index in record.allocation.storages)
+        earlier: Left | None = record.job.left
+        before = record.resumed.last if record.resumed is not None else 0
+        gained = self._surviving(written, hosts, record.start_s).last - before
+        phase_s = record.computed_s[-1] if record.computed_s else earlier.phase_s if earlier is not None else 0.0
+        kept_s = sum(record.computed_s[:gained]) if gained >= 0 else gained * phase_s
+        return Left(written, hosts, record.start_s, phase_s), kept_s
+
+    def _surviving(self, written: Checkpoints, hosts: Set[int], since_s: float) -> Checkpoints:
+        lost = any(self._out_s.get(host, -1.0) >= since_s for host in hosts)
+        return written._replace(buffered=0) if lost else written

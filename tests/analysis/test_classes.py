@@ -12,7 +12,7 @@ from spillway.analysis.compare import compare_runs, in_order
 from spillway.analysis.document.html import to_html
 from spillway.analysis.findings import Finding, by_class, finding
 from spillway.analysis.ratios import Wording
-from spillway.analysis.report.tables import class_table
+from spillway.analysis.report.build import class_table
 from spillway.base.units import NONE
 from tests.analysis.samples import make_table
 

@@ -18,8 +18,7 @@ from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.applications.moldable import Moldable
-from spillway.schedulers.controllers.admission import Shrink
-from spillway.schedulers.controllers.control import Control, make_controllers
+from spillway.schedulers.controllers.control import Control, Shrink, make_controllers
 from spillway.schedulers.controllers.interference import Strategy
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.scene import Controller, Reason, Resize, Scene

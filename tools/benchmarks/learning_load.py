@@ -13,8 +13,8 @@ import os
 import time
 
 from spillway.learning import SchedulingEnv, agents
-from spillway.learning.cases import Cases
 from spillway.learning.chooser import Turn
+from spillway.learning.env import Cases
 from spillway.learning.episode import Episode
 
 

@@ -23,9 +23,8 @@ from spillway.analysis.plots.boxen import boxen
 from spillway.analysis.plots.file_system_timeline import file_system_timeline
 from spillway.analysis.plots.gantt import gantt
 from spillway.analysis.plots.interval_lines import interval_lines
-from spillway.analysis.plots.labels import label_points
 from spillway.analysis.plots.node_gantt import node_gantt
-from spillway.analysis.plots.pareto import pareto, unbeaten
+from spillway.analysis.plots.pareto import label_points, pareto, unbeaten
 from spillway.analysis.plots.promises import promises
 from spillway.analysis.plots.queue_timeline import queue_timeline
 from spillway.analysis.plots.storage_gantt import storage_gantt

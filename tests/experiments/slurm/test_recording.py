@@ -17,7 +17,7 @@ from spillway.experiments.slurm.configuration import (
 )
 from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Seen, read, recorded, write
-from spillway.experiments.slurm.workload import generated
+from spillway.experiments.slurm.validate import generated
 
 LOG = """[2026-01-01T10:00:59.500] slurmctld version 22.05.8 started on cluster spillway
 [2026-01-01T10:01:00.900] debug:  sched: Running job scheduler for default depth.

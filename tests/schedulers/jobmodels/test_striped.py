@@ -11,8 +11,8 @@ from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels.base import Place, Transfer
-from spillway.schedulers.jobmodels.hosts import hosts_of
 from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import hosts_of
 from spillway.schedulers.jobmodels.sub_jobs import lower, volume
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Machine
