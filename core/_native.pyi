@@ -2728,3 +2728,57 @@ def read_job(
     RemoteProtocolError
         A field has the wrong type or is out of range; the error names its place.
     """
+
+PLAIN_PROFILES: tuple[str, ...]
+"""Types of profiles that :func:`read_plain_profile` reads: one task, or a pause, of a few numbers."""
+
+def as_printed(value: Any) -> Any:
+    """A JSON value after Batsim 4 has written and read it, as registered objects are: doubles of six decimals.
+
+    Raises
+    ------
+    ValueError
+        A double that Batsim cannot print, or something that is no JSON.
+    """
+
+def read_plain_profile(name: str, data: Any, reprinted: bool, of_file: bool) -> Profile | None:
+    """Read a profile of a type of :data:`PLAIN_PROFILES`; ``None`` if it has another type, or any fault.
+
+    Parameters
+    ----------
+    name, data
+        Its name, and its JSON object.
+    reprinted
+        Whether Batsim prints it with six decimals before it passes it on.
+    of_file
+        Whether its own numbers have all their decimals nevertheless, as those of a file.
+    """
+
+class JobRows:
+    """Reads the jobs of one workload from their JSON objects.
+
+    Parameters
+    ----------
+    name
+        Name of the workload.
+    profiles
+        Its profiles by name; the object itself is kept.
+    reprints
+        Whether Batsim prints registered jobs with six decimals before it reads them, and all that it passes on.
+    """
+
+    def __init__(self, name: str, profiles: dict[str, Profile | None], reprints: bool) -> None: ...
+    def read(self, origin: Origin, data: Any, reprinted: bool, keep: bool) -> SimulatedJob | None:
+        """Read a job; ``None`` if it has any fault.
+
+        Parameters
+        ----------
+        origin
+            Common properties of the jobs.
+        data
+            Its JSON object.
+        reprinted
+            Whether the job is a registered one.
+        keep
+            Whether its object will be sent to the scheduler.
+        """

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -160,35 +160,11 @@ write_exact = JsonWriter(exact)
 """Text of any JSON value, numbers read back unchanged."""
 
 
-def as_printed(value: Any) -> Any:
-    """A JSON value after Batsim has written and read it, as registered jobs and profiles are: doubles rounded.
-
-    Raises
-    ------
-    ValueError
-        A double that Batsim cannot print, or something that is no JSON.
-    """
-    kind = type(value)
-    if kind is float:
-        if not -1e23 < value < 1e24:  # also true for nan
-            raise ValueError(f"the number {value!r} has too many digits to be printed (limit 1e+24)")
-        return round(value, _DECIMALS)
-    if kind is str or kind is bool or value is None:
-        return value
-    if kind is int:
-        if -(1 << 63) <= value < 1 << 64:
-            return value
-        return as_printed(float(value) if abs(value) < 10**308 else math.inf)
-    if kind is dict:
-        return {
-            key: item
-            if type(item) is str or (type(item) is int and -(1 << 63) <= item < 1 << 64)  # without a call
-            else as_printed(item)
-            for key, item in value.items()
-        }
-    if kind in (list, tuple):
-        return [as_printed(item) for item in value]
-    raise ValueError(f"a value of type {kind.__name__} is no JSON")
+def refuse_printed(value: Any) -> NoReturn:
+    """Refuse a value that Batsim cannot print (:func:`spillway.core.as_printed`)."""
+    if type(value) is float:
+        raise ValueError(f"the number {value!r} has too many digits to be printed (limit 1e+24)")
+    raise ValueError(f"a value of type {type(value).__name__} is no JSON")
 
 
 def encoded(text: str) -> bytes:

@@ -31,5 +31,6 @@ void bind_stopwatch(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
 void bind_timeline(nanobind::module_& module);
 void bind_waterfill(nanobind::module_& module);
+void bind_workload_rows(nanobind::module_& module);
 
 }  // namespace spillway::bindings

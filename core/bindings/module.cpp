@@ -20,6 +20,7 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_plan(module);
   spillway::bindings::bind_engines(module);
   spillway::bindings::bind_waterfill(module);
+  spillway::bindings::bind_workload_rows(module);
   spillway::bindings::bind_gang(module);
   spillway::bindings::bind_packing(module);
   spillway::bindings::bind_subset(module);

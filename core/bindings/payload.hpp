@@ -11,8 +11,8 @@ namespace spillway::bindings {
 
 /// An object of Python that the core keeps.
 struct PythonPayload final : Payload {
-  explicit PythonPayload(nanobind::object kept, bool pickled = false)
-      : value(std::move(kept)), packed(pickled) {}
+  explicit PythonPayload(nanobind::object kept, bool is_packed = false)
+      : value(std::move(kept)), packed(is_packed) {}
 
   ~PythonPayload() override {
     if (!nanobind::is_alive()) {
@@ -24,7 +24,7 @@ struct PythonPayload final : Payload {
   }
 
   nanobind::object value;
-  /// Whether it is the pickled form of the object, which takes less memory.
+  /// Whether it is the packed form of the object, bytes, which takes less memory.
   bool packed;
 };
 
@@ -34,22 +34,9 @@ inline PayloadPtr wrap(nanobind::object object) {
 }
 
 /// The object that is kept; `None` without one.
-inline nanobind::object unwrap(const PayloadPtr& payload) {
-  if (payload == nullptr) return nanobind::none();
-  const auto& kept = static_cast<const PythonPayload&>(*payload);
-  if (!kept.packed) return kept.value;
-  static nanobind::object* const loads =
-      new nanobind::object(nanobind::module_::import_("pickle").attr("loads"));
-  return (*loads)(kept.value);
-}
+nanobind::object unwrap(const PayloadPtr& payload);
 
 /// Keeps the same object in less memory.
-inline PayloadPtr packed(const PayloadPtr& payload) {
-  if (payload == nullptr || static_cast<const PythonPayload&>(*payload).packed) return payload;
-  static nanobind::object* const dumps =
-      new nanobind::object(nanobind::module_::import_("pickle").attr("dumps"));
-  nanobind::object bytes = (*dumps)(unwrap(payload), 5);
-  return std::make_shared<PythonPayload>(std::move(bytes), true);
-}
+PayloadPtr packed(const PayloadPtr& payload);
 
 }  // namespace spillway::bindings

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/field.hpp"
 #include "bindings/job.hpp"
 #include "model/limits.hpp"
 
@@ -22,29 +23,9 @@ constexpr std::int64_t MOST_NODES = 2147483647;
 constexpr double LARGEST_SIZE = 4611686018427387904.0;  // 2^62
 constexpr std::int64_t MOST_STRIPES = 1 << 20;
 
-/// Name of a field; one text of Python for all readings.
-class Field {
- public:
-  explicit Field(const char* text) : text_(text) {}
-  operator const char*() const { return text_; }
-  PyObject* object() const {
-    if (object_ == nullptr) object_ = PyUnicode_InternFromString(text_);
-    return object_;
-  }
-
- private:
-  const char* text_;
-  mutable PyObject* object_ = nullptr;  // lives as long as the process
-};
-
 const Field BB("bb"), BB_TOTAL("bb_total"), BB_STRIPES("bb_stripes"), COM("com"), CPU("cpu"),
     DELAY("delay"), ID("id"), IO_RATE("io_rate"), PROFILE("profile"), RES("res"),
     SUBTIME("subtime"), TYPE("type"), WALLTIME("walltime");
-
-/// A member of a dict, or null.
-PyObject* member(nb::handle dict, const Field& name) {
-  return PyDict_GetItem(dict.ptr(), name.object());
-}
 
 /// A number of Python that is no truth value.
 bool is_number(PyObject* value) {

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from spillway.base.errors import shown
+from spillway.core import as_printed
 from spillway.protocol.fields import is_number
 from spillway.protocol.intervals import format_intervals
-from spillway.protocol.jsontext import as_printed, quote
+from spillway.protocol.jsontext import quote
 from spillway.protocol.messages import AdditionalIoJob, JsonObject, RegisterJob
 from spillway.protocol.table import Kind, Located, resources
 

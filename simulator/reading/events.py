@@ -16,11 +16,10 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.base.files import parse_json, read_file, text_of
 from spillway.base.limits import InputError
-from spillway.core import Loop
+from spillway.core import Loop, as_printed
 from spillway.protocol.drains import STORAGE_DRAINED, read_drain
 from spillway.protocol.fields import Fields
 from spillway.protocol.intervals import parse_intervals
-from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject, Notify, NotifyKind
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.options import BATSIM_4, Rules

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from spillway.base.errors import shown
 from spillway.protocol.jobs import ID_STOPS
 
-_NESTED = (dict, list)
 _SEPARATORS = re.compile("!+")
 _STOPS = re.compile(f"[{ID_STOPS}]")
 
@@ -28,21 +26,6 @@ def split_id(text: str) -> tuple[str, str]:
     if len(parts) != 2:
         raise ValueError(f"expected a job id WORKLOAD!NAME with exactly one '!', got {shown(text)}")
     return parts[0], parts[1]
-
-
-def with_full_id(data: Any, full_id: str) -> Any:
-    """A job's object as it is sent to the scheduler.
-
-    Batsim replaces ids by a search in the text, so members called ``id`` deeper in the object get the job's id, too.
-    """
-    if isinstance(data, dict):
-        return {
-            key: full_id if key == "id" else with_full_id(value, full_id) if type(value) in _NESTED else value
-            for key, value in data.items()
-        }
-    if isinstance(data, list):
-        return [with_full_id(item, full_id) for item in data]
-    return data
 
 
 def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:

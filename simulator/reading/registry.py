@@ -11,16 +11,16 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import NoReturn
 
 from spillway.base.errors import shown
-from spillway.core import Origin, OriginKind, SimulatedJob, StaticJobs
+from spillway.core import JobRows, Origin, OriginKind, SimulatedJob, StaticJobs, as_printed
 from spillway.protocol.fields import Fields
 from spillway.protocol.jobs import check_size, read_job
-from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.jobs.profiles.base import ProfileLookup
 from spillway.simulator.options import BATSIM_4, Rules
-from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
+from spillway.simulator.reading.identifiers import resolve_id, split_id
 
 _PACKED_AT_A_TIME = 32
 """Workloads that are packed, and unpacked, together, so that their common parts take memory once."""
@@ -115,7 +115,7 @@ class Workload(ProfileLookup):
         Number of its jobs that have not been reported as ended; one more if it has a file.
     """
 
-    __slots__ = ("_jobs", "_origins", "file", "job_names", "live", "nb_res", "rules")
+    __slots__ = ("_jobs", "_origins", "_rows", "file", "job_names", "live", "nb_res", "rules")
 
     def __init__(self, name: str, file: str = "", nb_res: int = 0, rules: Rules = BATSIM_4) -> None:
         super().__init__(name)
@@ -126,6 +126,7 @@ class Workload(ProfileLookup):
         self.job_names = UsedNames()
         self.live = 0
         self._origins: dict[bool, Origin] = {}
+        self._rows: JobRows | None = None
 
     @property
     def jobs(self) -> StaticJobs:
@@ -136,7 +137,7 @@ class Workload(ProfileLookup):
     def jobs(self, jobs: StaticJobs) -> None:
         self._jobs = jobs
 
-    def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> SimulatedJob:
+    def read_job(self, data: JsonObject, where: Callable[[], str], printed: bool, keep: bool) -> SimulatedJob:
         """Read one job's object.
 
         Parameters
@@ -144,7 +145,7 @@ class Workload(ProfileLookup):
         data
             The object.
         where
-            Name of the object in messages.
+            Gives the name of the object in messages.
         printed
             Whether Batsim 4 reads it after printing it (registered jobs): real numbers lose the digits beyond the
             sixth decimal.
@@ -156,27 +157,29 @@ class Workload(ProfileLookup):
         ValueError
             Something is missing, of the wrong kind or out of range, or the job's name was used before.
         """
+        if self._rows is None:
+            self._rows = JobRows(self.name, self.profiles, self.rules.reprints)
+        job = self._rows.read(self._origin(printed), data, printed, keep)
+        return self._refuse(data, where(), printed) if job is None else job
+
+    def _refuse(self, data: JsonObject, where: str, printed: bool) -> NoReturn:
+        """Raise the fault of a job's object that the core did not take."""
         fields = Fields(data, where)
         owner, name = resolve_id(fields.required("id"), self.name, where)
-        full_id = f"{owner}!{name}"
-        subtime, walltime, res, profile_name = read_job(fields, 6 if printed and self.rules.reprints else None)
+        _, _, res, profile_name = read_job(fields, 6 if printed and self.rules.reprints else None)
         profile = self.profiles.get(profile_name)
         if profile is None or profile.dropped:
             raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
         check_size(fields, res, profile.name, profile.size)
         if owner != self.name:
             raise ValueError(
-                f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(full_id)}"
+                f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(f'{owner}!{name}')}"
             )
-        source = None
-        if keep and not self.rules.reprints:
-            source = {**data, "id": full_id}
-        elif keep:
-            try:
-                source = with_full_id(as_printed(data), full_id)
-            except ValueError as fault:
-                raise ValueError(f"{where}: {fault}") from None
-        return SimulatedJob(self._origin(printed), name, profile, subtime, res, walltime, source)
+        try:
+            as_printed(data)
+        except ValueError as fault:
+            raise ValueError(f"{where}: {fault}") from None
+        raise AssertionError(f"{where} is valid")
 
     def _origin(self, registered: bool) -> Origin:
         """Common properties of its jobs, those of its file or those that the scheduler registers."""
@@ -187,8 +190,9 @@ class Workload(ProfileLookup):
         return known
 
     def free(self) -> None:
-        """Let go what is made again when it is needed: the origins of its jobs."""
+        """Let go what is made again when it is needed: the reader of its jobs, and their origins."""
         self._origins = {}
+        self._rows = None
 
     def claim(self, job: SimulatedJob) -> None:
         """Take a job's name; :class:`ValueError` if it was used before."""

@@ -110,18 +110,19 @@ def _in_old_words(name: str, profile: Any) -> Any:
 
 
 def _job(workload: Workload, item: Any, number: int) -> Any:
-    where = f"job number {number}"
+    def where() -> str:
+        named = f" (id {shown(item['id'])})" if isinstance(item, dict) and "id" in item else ""
+        return f"job number {number}{named}"
+
     if not isinstance(item, dict):
-        raise ValueError(f"{where} must be an object, got {shown(item)}")
-    if "id" in item:
-        where += f" (id {shown(item['id'])})"
+        raise ValueError(f"{where()} must be an object, got {shown(item)}")
     job = workload.read_job(item, where, printed=False, keep=True)
     mapping = item.get("smpi_ranks_to_hosts_mapping")
     if mapping is not None and not (
         isinstance(mapping, list) and all(type(host) is int and 0 <= host < job.res for host in mapping)
     ):
         raise ValueError(
-            f"{where}: field 'smpi_ranks_to_hosts_mapping' must be an array of whole numbers from 0 to {job.res - 1}"
+            f"{where()}: field 'smpi_ranks_to_hosts_mapping' must be an array of whole numbers from 0 to {job.res - 1}"
         )
     workload.claim(job)
     return job

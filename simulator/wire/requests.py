@@ -121,7 +121,7 @@ class Registrations:
             workload.profiles.setdefault(request.job["profile"], linked.profile(other))
         if workload is None:
             raise ValueError(f"there is no workload {shown(workload_name)}; register a profile of it first")
-        job = workload.read_job(request.job, "'job'", printed=True, keep=self._options.acknowledge_dynamic_jobs)
+        job = workload.read_job(request.job, lambda: "'job'", printed=True, keep=self._options.acknowledge_dynamic_jobs)
         if job.name != name:
             raise ValueError(f"the 'id' in 'job' names another job, {shown(job.id)}")
         workload.claim(job)

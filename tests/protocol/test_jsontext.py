@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
+from spillway.core import as_printed
 from spillway.protocol.batsim4 import codec
-from spillway.protocol.jsontext import LONGEST_DOUBLE, as_printed, narrow, quote, write_exact, write_six_decimals
+from spillway.protocol.jsontext import LONGEST_DOUBLE, narrow, quote, write_exact, write_six_decimals
 from tests.protocol.strategies import json_values
 
 

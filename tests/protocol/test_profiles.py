@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spillway.core import PLAIN_PROFILES
 from spillway.protocol.profiles import PROFILE_FIELDS, PartsFault, parts_first, refuse_large
 from spillway.simulator.jobs.profiles import READERS, read_profile
 from spillway.workloads import WorkloadError
@@ -46,7 +47,7 @@ def _takes(check: Any, profile: dict[str, Any], where: str) -> bool:
 
 def test_every_type_has_fields_and_a_reader() -> None:
     """The simulator reads every type of the table except SMPI's traces."""
-    assert set(PROFILE_FIELDS) == set(READERS) | {"smpi"} == set(GOOD) | {"smpi", "usage_trace"}
+    assert set(PROFILE_FIELDS) == {*READERS, *PLAIN_PROFILES, "smpi"} == set(GOOD) | {"smpi", "usage_trace"}
 
 
 @pytest.mark.parametrize(

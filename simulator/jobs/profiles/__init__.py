@@ -1,4 +1,4 @@
-"""Profiles, the work of jobs: :data:`READERS` is the only registration. The core has what is one task or a pause."""
+"""Profiles, the work of jobs. The core reads those of a few numbers (:data:`spillway.core.PLAIN_PROFILES`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from spillway.base.errors import shown
-from spillway.core import Profile, Work
+from spillway.core import PLAIN_PROFILES, Profile, Work, as_printed, read_plain_profile
 from spillway.protocol.fields import Fields
-from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
 from spillway.protocol.profiles import read_fields
 from spillway.simulator.jobs.profiles.base import Origin, Parsed
@@ -18,18 +17,12 @@ from spillway.simulator.jobs.profiles.usage import replay
 
 READERS: dict[str, Callable[[dict[str, Any], Fields, Origin], Parsed]] = {
     "composed": lambda it, *_: Parsed(Work.of_program(Sequence(it["seq"], it["repeat"])), children=it["seq"]),
-    "data_staging": lambda it, *_: Parsed(Work.staging(it["nb_bytes"], it["from"], it["to"])),
-    "delay": lambda it, *_: Parsed(Work.delay(it["delay"])),
-    "io_stream": lambda it, *_: Parsed(Work.io_stream(it["cpu"], it["io_bytes"], it["storage"])),
     "parallel": lambda it, fields, _: _explicit(it, fields.where),
-    "parallel_homogeneous": lambda it, *_: Parsed(Work.homogeneous(it["cpu"], it["com"])),
-    "parallel_homogeneous_pfs": lambda it, fields, _: _access(it, fields.where, fields.data),
-    "parallel_homogeneous_total": lambda it, *_: Parsed(Work.homogeneous_total(it["cpu"], it["com"]), elastic=True),
     "recv": lambda it, *_: Parsed(Work.of_program(Receive(*it.values()))),
     "send": lambda it, *_: Parsed(Work.of_program(Send(it["msg"], it["sleeptime"]))),
     "usage_trace": lambda it, fields, origin: replay(it["trace"], fields.where, origin),
 }
-"""Reader of each type of profile, from the values of its fields (:mod:`spillway.protocol.profiles`)."""
+"""Reader of each other type of profile, from the values of its fields (:mod:`spillway.protocol.profiles`)."""
 
 
 def _explicit(values: JsonObject, where: str) -> Parsed:
@@ -41,14 +34,6 @@ def _explicit(values: JsonObject, where: str) -> Parsed:
             f"got {len(com)}"
         )
     return Parsed(Work.explicit(cpu, com), size=len(cpu))
-
-
-def _access(values: JsonObject, where: str, data: JsonObject) -> Parsed:
-    """Reading and writing of one storage, which ``storage`` or ``host`` names."""
-    if "bytes_to_read" not in data and "bytes_to_write" not in data:
-        raise ValueError(f"{where} has neither the field 'bytes_to_read' nor 'bytes_to_write'")
-    label = values["storage" if "storage" in data else "host"]
-    return Parsed(Work.storage_access(values["bytes_to_read"], values["bytes_to_write"], label))
 
 
 def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Profile:  # noqa: B008 - frozen
@@ -69,6 +54,12 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     ValueError
         Something is missing, of the wrong kind or out of range; the message names the profile and the field.
     """
+    found = read_plain_profile(name, data, origin.reprinted, origin.folder is not None)
+    return _other(name, data, origin) if found is None else found
+
+
+def _other(name: str, data: Any, origin: Origin) -> Profile:
+    """A profile that the core does not read: of another type, or faulty."""
     where = f"profile {shown(name)}"
     if not isinstance(data, dict):
         raise ValueError(f"{where} must be an object, got {shown(data)}")
@@ -78,13 +69,15 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
         raise ValueError(f"{where}: {fault}") from None
     fields = Fields(printed if origin.folder is None else data, where)
     kind = fields.text("type")
-    reader = READERS.get(kind)
-    if reader is None:
-        known = ", ".join(READERS)
+    if kind not in READERS and kind not in PLAIN_PROFILES:
+        known = ", ".join(sorted({*READERS, *PLAIN_PROFILES}))
         hint = " (SMPI replay is not part of this simulator)" if kind == "smpi" else ""
         raise ValueError(f"{where}: unknown type {shown(kind)}{hint}; known types are {known}")
     ret = fields.integer("ret", 0)
     if ret < -2:
         raise fields.wrong("ret", "a return code of at least -2", ret)
-    parsed = reader(read_fields(kind, fields), fields, origin)
+    values = read_fields(kind, fields)
+    if kind in PLAIN_PROFILES:
+        raise ValueError(f"{where} has neither the field 'bytes_to_read' nor 'bytes_to_write'")
+    parsed = READERS[kind](values, fields, origin)
     return Profile(name, kind, parsed.work, ret, parsed.size, parsed.elastic, parsed.children, printed)

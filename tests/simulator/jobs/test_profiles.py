@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from spillway.core import PLAIN_PROFILES
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
 from spillway.simulator.engines.fluid import FluidEngine
@@ -329,7 +330,7 @@ def test_bad_profiles(profile: Any, expected: str) -> None:
 
 def test_every_type_is_known() -> None:
     """All types of Batsim 4.2.1 but SMPI, and our own io_stream."""
-    assert set(READERS) == {
+    assert {*READERS, *PLAIN_PROFILES} == {
         "delay", "parallel", "parallel_homogeneous", "parallel_homogeneous_total", "composed",
         "parallel_homogeneous_pfs", "data_staging", "usage_trace", "send", "recv", "io_stream",
     }  # fmt: skip

@@ -16,7 +16,7 @@ MADE = 300
 def begin(registry: Registry, name: str, profile: str = "q") -> SimulatedJob:
     """Register the next job of a workload."""
     workload = registry.workload(name)
-    job = workload.read_job({"id": "0", "subtime": 0, "res": 1, "profile": profile}, "'job'", True, False)
+    job = workload.read_job({"id": "0", "subtime": 0, "res": 1, "profile": profile}, lambda: "'job'", True, False)
     workload.claim(job)
     registry.enter(workload)
     return job
