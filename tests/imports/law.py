@@ -90,6 +90,10 @@ LAW: Mapping[str, Rule] = {
     "base.options": _rule("base.errors", "base.near", others="msgspec"),
     # The codecs are as pure as the deciding parts; only the transcript uses files.
     "protocol.*": _rule("protocol.*", "base.errors", others="msgspec", standard=PURE | {"json", "struct"}),
+    # Of the core: numbers as Batsim prints and reads them, which every job of a workload needs.
+    "protocol.batsim4.fields": _rule(
+        "protocol.*", "base.errors", "core", others="msgspec", standard=PURE | {"json", "struct"}
+    ),
     "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),
     # ---------------------------------------------------------------- the compiled core
     # Its face: names of the compiled module. Other parts import the face only.
