@@ -77,6 +77,7 @@ PROBES = [
     ("schedulers.applications.probe", "from spillway.schedulers.controllers.scene import Scene"),
     ("protocol.probe", "from spillway.schedulers.model.job import Job"),
     ("protocol.batsim4.probe", "import zmq"),
+    ("protocol.batsim4.fields", "import zmq"),
     ("protocol.probe", "import time"),
     ("schedulers.service.server", "import zmq"),
     ("base.probe", "from spillway.protocol.messages import Event"),
