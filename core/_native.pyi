@@ -2101,6 +2101,9 @@ class JobTable:
     def totals(self) -> Totals: ...
     @property
     def spans(self) -> dict[str, tuple[float, float, float, int, str]]: ...
+    @property
+    def own_places(self) -> list[int]:
+        """Begins and ends, in turn, of the rows of jobs that are no sub-jobs, in bytes from the first row on."""
     def rejected_row(self, job: SimulatedJob) -> str:
         """The row that a job has when it is rejected."""
     def settle(self) -> None:

@@ -125,6 +125,7 @@ void bind_machines(nb::module_& module) {
                      }
                      return found;
                    })
+      .def_prop_ro("own_places", [](const JobTable& it) { return it.own_places(); })
       .def("rejected_row", &JobTable::rejected_row, nb::arg("job"))
       .def("settle", &JobTable::settle);
   nb::class_<AllocationTable>(module, "AllocationTable")

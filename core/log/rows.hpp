@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ class Rows {
 
   bool has_sink() const { return static_cast<bool>(sink_); }
   const std::string& text() const { return text_; }
+  /// Number of bytes of the rows so far.
+  std::int64_t bytes() const { return handed_out_ + std::int64_t(text_.size()); }
 
   /// Appends a cell as it stands, and the comma after it.
   void cell(const std::string& text) { text_.append(text).append(1, ','); }
@@ -34,7 +37,9 @@ class Rows {
   }
   /// Hands out the rows collected so far.
   void settle() {
-    if (!text_.empty()) sink_(std::exchange(text_, {}));
+    if (text_.empty()) return;
+    handed_out_ += std::int64_t(text_.size());
+    sink_(std::exchange(text_, {}));
   }
 
  private:
@@ -43,6 +48,7 @@ class Rows {
 
   Sink sink_;
   std::string text_;
+  std::int64_t handed_out_ = 0;
 };
 
 }  // namespace spillway

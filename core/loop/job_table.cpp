@@ -10,14 +10,24 @@ namespace spillway::batsim {
 
 void JobTable::add(const Job& job) {
   ++totals_.jobs;
+  const bool of_part = job.origin->kind == Origin::Kind::LOCAL;
   if (job.state == JobState::REJECTED) {
     ++totals_.rejected;
-    if (rows_.has_sink()) write_rejected(rows_, job);
+  } else {
+    count(job);
+    if (of_part) note_span(job);
+  }
+  if (!rows_.has_sink()) return;
+  const std::int64_t begin = rows_.bytes();
+  write(job);
+  if (!of_part) own_places_.insert(own_places_.end(), {begin, rows_.bytes()});
+}
+
+void JobTable::write(const Job& job) {
+  if (job.state == JobState::REJECTED) {
+    write_rejected(rows_, job);
     return;
   }
-  count(job);
-  if (job.origin->kind == Origin::Kind::LOCAL) note_span(job);
-  if (!rows_.has_sink()) return;
   const double finish_s = job.start_s + job.runtime_s;
   const double turnaround_s = finish_s - job.subtime_s;
   const bool good = job.state == JobState::COMPLETED_SUCCESSFULLY;

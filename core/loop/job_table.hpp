@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "log/rows.hpp"
 #include "loop/job.hpp"
@@ -49,6 +50,9 @@ class JobTable {
 
   const Totals& totals() const { return totals_; }
   const std::unordered_map<std::string, Span>& spans() const { return spans_; }
+  /// Begins and ends, in turn, of the rows of jobs that are no sub-jobs, in bytes from the first
+  /// row on.
+  const std::vector<std::int64_t>& own_places() const { return own_places_; }
 
   /// Hands out the rows collected so far.
   void settle() { rows_.settle(); }
@@ -57,6 +61,7 @@ class JobTable {
   std::string rejected_row(const Job& job) const;
 
  private:
+  void write(const Job& job);
   void write_rejected(Rows& rows, const Job& job) const;
   void write_request(Rows& rows, const Job& job) const;
   std::string profile_of(const Job& job) const;
@@ -67,6 +72,7 @@ class JobTable {
   Rows rows_;
   bool old_rows_;
   Totals totals_;
+  std::vector<std::int64_t> own_places_;
   /// By name of the workload.
   std::unordered_map<std::string, Span> spans_;
 };

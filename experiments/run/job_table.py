@@ -8,10 +8,13 @@ while no sub-job ran (it waited for its turn), the scheduler's time counts.
 from __future__ import annotations
 
 import csv
+import io
 import math
+import mmap
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from spillway.analysis.tables import CANCELLED
 from spillway.base import durable
@@ -41,6 +44,7 @@ def write_jobs(
     records: Mapping[str, JobRecord],
     spans: Mapping[str, Span] | None = None,
     uncontended_s: Mapping[str, float] | None = None,
+    own_places: Sequence[int] | None = None,
 ) -> None:
     """Write ``jobs.csv`` anew with one row per real job; the simulator's own table becomes ``batsim_jobs.csv``.
 
@@ -55,6 +59,8 @@ def write_jobs(
         Times of the sub-jobs of each job, by workload; default: as in ``jobs.csv``.
     uncontended_s
         Duration of each job without contention (s); ``None`` leaves those columns out.
+    own_places
+        Begins and ends, in turn, of the rows in ``jobs.csv`` that are not of sub-jobs (bytes); ``None``: they are searched.
 
     Raises
     ------
@@ -71,8 +77,8 @@ def write_jobs(
     spans = _spans(raw) if spans is None else {owner_of(name): span for name, span in spans.items()}
     nodes = _allocations(folder / "allocations.csv", records)
     further = (*own, *(_UNCONTENDED_COLUMNS if uncontended_s is not None else ()))
-    with raw.open(encoding="utf-8", newline="") as stream:
-        reader = csv.reader(_own_rows(stream))
+    with raw.open("rb") as stream:
+        reader = csv.reader(_own_rows(stream) if own_places is None else _rows_at(stream, own_places))
         header = next(reader)
         table = _Table(header, further)
         for cells in reader:
@@ -161,9 +167,17 @@ def _spans(path: Path) -> dict[str, Span]:
     return spans
 
 
-def _own_rows(lines: Iterable[str]) -> Iterator[str]:
+def _rows_at(stream: BinaryIO, places: Sequence[int]) -> Iterator[str]:
+    """The header, and the rows between these places."""
+    yield stream.readline().decode()
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as table:
+        for begin, end in zip(places[::2], places[1::2], strict=True):
+            yield table[begin:end].decode()
+
+
+def _own_rows(stream: BinaryIO) -> Iterator[str]:
     """Lines without those of sub-jobs, which have no metadata and therefore no line break."""
-    for line in lines:
+    for line in io.TextIOWrapper(stream, encoding="utf-8", newline=""):
         if SEPARATOR not in line or not line.endswith('""\n') or not owner_of(line.split(",", 2)[1]):
             yield line
 

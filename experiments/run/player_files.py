@@ -23,6 +23,8 @@ class Played:
         Memory of the simulator's process, if it is a separate one.
     spans
         Times of sub-jobs, by workload; ``None``: they must be read from the table of jobs.
+    own_places
+        Begins and ends, in turn, of the table's rows that are not of sub-jobs (bytes); ``None``: they must be searched.
     stranded
         Names of the jobs that never started, because hosts that they need were out to the end.
     end_s
@@ -32,5 +34,6 @@ class Played:
     simulator_cpu_s: float
     other_rss_bytes: int = 0
     spans: Mapping[str, Span] | None = None
+    own_places: Sequence[int] | None = None
     stranded: Sequence[str] = ()
     end_s: float = 0.0

@@ -92,9 +92,11 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
         rows = map(simulation.outputs.jobs.native.rejected_row, stranded)
         durable.write_text(table, table.read_text() + "".join(rows), sync=False)
     spent_s = time.process_time() - begin - session.cpu_s
+    spans = simulation.outputs.jobs.spans or None
     return Played(
         spent_s,
-        spans=simulation.outputs.jobs.spans or None,
+        spans=spans,
+        own_places=simulation.outputs.jobs.own_places if spans and not stranded else None,
         stranded=[job.name for job in stranded],
         end_s=result.end_s,
     )

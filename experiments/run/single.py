@@ -213,6 +213,6 @@ def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], pl
     """Write the table of jobs, with times without contention if ``wanted``, and the model's further tables."""
     model = model_of(task.run)
     uncontended_s = uncontended_jobs.uncontended_s(task.run, task.root, records) if wanted else None
-    write_jobs(folder, model, records, played.spans, uncontended_s)
+    write_jobs(folder, model, records, played.spans, uncontended_s, played.own_places)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

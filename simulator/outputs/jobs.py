@@ -70,6 +70,11 @@ class JobsTable:
         """Spans of the sub-jobs of a scheduler in the core, by workload."""
         return {name: Span(*span) for name, span in self.native.spans.items()}
 
+    @property
+    def own_places(self) -> list[int]:
+        """Begins and ends, in turn, of the file's rows of jobs that are no sub-jobs (bytes)."""
+        return [len(HEADER) + place for place in self.native.own_places]
+
     def settle(self) -> None:
         """Hand the rows collected so far to the file."""
         self.native.settle()
