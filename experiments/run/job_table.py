@@ -60,7 +60,7 @@ def write_jobs(
     uncontended_s
         Duration of each job without contention (s); ``None`` leaves those columns out.
     own_places
-        Begins and ends, in turn, of the rows in ``jobs.csv`` that are not of sub-jobs (bytes); ``None``: they are searched.
+        Begins and ends, in turn, of rows in ``jobs.csv`` that are not of sub-jobs (bytes); ``None``: they are searched.
 
     Raises
     ------
