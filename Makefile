@@ -43,7 +43,7 @@ help:  ## show what there is
 # The core is compiled while the packages are installed. The last two steps are for shells in which Python may not keep what it
 # compiles (PYTHONDONTWRITEBYTECODE): our files, and what a run imports of the packages.
 setup:
-	@test -e $(CORE) || echo "setup: 27 packages (110 MB to fetch, 330 MB on disk) and the core, compiled: about a minute on two quiet cores"
+	@test -e $(CORE) || echo "setup: 29 packages (110 MB to fetch, 330 MB on disk) and the core, compiled: about a minute on two quiet cores"
 	@$(MAKE) --no-print-directory -j 3 $(INSTALLED) $(CORE)
 	@$(BIN)/python -m compileall -qq -j 0 $(wildcard spillway/*/) spillway/__init__.py
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import spillway.experiments.run.single, seaborn, networkx, z3, matplotlib.backends.backend_agg'
@@ -64,7 +64,7 @@ $(INSTALLED): requirements.lock.txt $(BUILDING)
 	@touch $@
 
 $(DEVELOPING): requirements-dev.lock.txt $(INSTALLED)
-	@echo "setup: installing what tests, checks and documentation need: 107 packages (130 MB to fetch, 430 MB on disk), half a minute to a minute"
+	@echo "setup: installing what tests, checks and documentation need: 105 packages (130 MB to fetch, 430 MB on disk), half a minute to a minute"
 	@$(ENDING) $(PIP_INSTALL) --no-deps -r requirements-dev.lock.txt
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, where pip takes one
 	@touch $@

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from spillway.base.errors import OptionError, printable, visible
 from spillway.base.garbage_collection import collecting_rarely, end_without_search
@@ -201,13 +201,19 @@ def how(number: int) -> str:
 def complain(error: object, *, is_error: bool = True) -> None:
     """Print one line on the standard error stream, as all programs of the package do."""
     text = printable(" ".join(str(error).split("\n")))
-    print(f"{PROGRAM}: {'error: ' if is_error else ''}{text}", file=sys.stderr, flush=True)
+    tell(f"{PROGRAM}: {'error: ' if is_error else ''}{text}", to=sys.stderr)
 
 
-def tell(*texts: object) -> None:
-    """Print texts, a line or more each, without what a terminal would obey: names in them are of the input."""
+def tell(*texts: object, to: TextIO | None = None) -> None:
+    """Print texts, a line or more each, without what a terminal would obey: names in them are of the input.
+
+    Parameters
+    ----------
+    to
+        The standard error stream, for what goes beside the output of a command; default: the standard output.
+    """
     for text in texts:
-        print(visible(str(text)))
+        print(visible(str(text)), file=to, flush=to is not None)
 
 
 def play(parser: Parser, arguments: Sequence[str] | None) -> int:

@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
-from spillway.base.arguments import above_zero
+from spillway.base.arguments import above_zero, tell
 from spillway.workloads.batsim_json import read_batsim
 from spillway.workloads.recommend import OBJECTIVES, bandwidth_for, measure_workload, shipped
 
@@ -30,9 +30,9 @@ def command(options: argparse.Namespace) -> None:
     workload = read_batsim(options.workload)
     features = measure_workload(workload, options.bandwidth or bandwidth_for(workload.nb_res))
     for name, value in asdict(features).items():
-        print(f"{name.replace('_', ' ')}: {value:.3f}")
+        tell(f"{name.replace('_', ' ')}: {value:.3f}")
     recommender = shipped()
     for objective in OBJECTIVES:
         predicted = recommender.predict(features, objective)
         choice = "pack" if predicted < 0 else "list"
-        print(f"for the {objective}: {choice} (packs over lists, predicted: {100 * math.expm1(predicted):+.1f} %)")
+        tell(f"for the {objective}: {choice} (packs over lists, predicted: {100 * math.expm1(predicted):+.1f} %)")

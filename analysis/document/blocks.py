@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spillway.analysis.document.markup import Html
+from markupsafe import Markup
+
 from spillway.base.units import NONE
 
 _LONGEST_NUMBER = 32
 """Characters of a cell that is a number with its interval; a longer cell is a text."""
+
+_FIGURE = re.compile(rf"[-+−±(<>≤≥]?\d|inf|never|{NONE}")
+"""Begin of a cell that is a figure."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,15 @@ class Terms:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines of a program or of a terminal, as they are."""
+    """Lines of a program or of a terminal, as they are, and the name of their language."""
 
     text: str
+    language: str = "text"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the first column is a name, those with a longer cell are text, the others numbers or verdicts."""
+    """A table; the first column is a name, the others figures, words, or texts of more than a few words."""
 
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[Cell]]
@@ -102,10 +108,23 @@ class Table:
         """Headings of the columns."""
         return [column if isinstance(column, str) else column.title for column in self.columns]
 
-    def texts(self) -> list[bool]:
-        """Whether each column is text, which is aligned to the left, and wrapped where the page is narrow."""
-        places = range(1, len(self.columns))
-        return [False, *(any(len(str(row[place])) > _LONGEST_NUMBER for row in self.rows) for place in places)]
+    def kinds(self) -> list[str]:
+        """The class of each column.
+
+        ``text`` and ``word`` are aligned to the left and take several lines where the page is narrow; ``text`` keeps
+        some width. "": a name or figures, on one line.
+        """
+        return ["", *(self._kind([row[place] for row in self.rows]) for place in range(1, len(self.columns)))]
+
+    @staticmethod
+    def _kind(cells: Sequence[Cell]) -> str:
+        if any(isinstance(cell, Words) and cell.value is not None for cell in cells):
+            return ""
+        if any(len(str(cell)) > _LONGEST_NUMBER for cell in cells):
+            return "text"
+        filled = [str(cell).strip("`") for cell in cells if str(cell)]
+        figures = sum(_FIGURE.match(cell) is not None for cell in filled)
+        return "word" if 2 * figures < len(filled) else ""
 
 
 @dataclass(frozen=True)
@@ -126,5 +145,5 @@ class Section:
     is_open: bool = False
 
 
-Block = Heading | Paragraph | Listing | Terms | Code | Table | Image | Section | Html
-"""A piece of a document; :class:`Html` is for pages only (a form, a chart), other forms leave it out."""
+Block = Heading | Paragraph | Listing | Terms | Code | Table | Image | Section | Markup
+"""A piece of a document; :class:`~markupsafe.Markup` is for pages only (a form, a chart), other forms leave it out."""

@@ -1,16 +1,25 @@
-"""Documents as one HTML page with everything in it: it opens from disk, needs no network, light and dark."""
+"""Documents as one HTML page with everything in it: it opens from disk, needs no network, light and dark.
+
+The template ``page.html`` has the form of every block. What is put into it is escaped there, once, with control
+characters; only :class:`markupsafe.Markup`, made of texts of the program, stays as it is.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from jinja2 import Environment, Template
+from markupsafe import Markup, escape
+
 from spillway.analysis.document import blocks as kit
-from spillway.analysis.document.markup import Html, fill, fill_page, html_of, join
+from spillway.base.errors import visible
 
 MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met", "fitted": "open"}
 """Classes of the cells with these words: they get a colour."""
@@ -40,6 +49,10 @@ _DARK = f"<style>@media screen and (prefers-color-scheme: dark){{{_RULES}}}</sty
 def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str = "", data: str = "") -> str:
     """Write a document as a page.
 
+    Its Content-Security-Policy lets the browser run the page's own script and take its own style sheet, both known by
+    their checksums, and nothing else: no handler or style in an attribute, no address outside the page. The script
+    itself cannot make elements from text (trusted types).
+
     Parameters
     ----------
     contents
@@ -49,106 +62,58 @@ def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str =
     """
     title = next((block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 1), "")
     links = [block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 2] if contents else []
-    items = join(fill('<li><a href="#{anchor}">{text}</a></li>', anchor=_anchor(text), text=text) for text in links)
-    nav = fill("\n<nav><ul>{items}</ul></nav>", items=items) if links else Html("")
-    body = []
-    for block in blocks:
-        made = _to_element(block, anchors=contents)
-        body.append(join([made, nav]) if isinstance(block, kit.Heading) and block.level == 1 else made)
-    program = Html("")
-    if script:
-        element = '<script type="application/octet-stream" id="data">{data}</script>\n<script>{script}</script>'
-        program = fill(element, data=data, script=Html(script))
-    page, style = (
-        resources.files("spillway.analysis.document").joinpath(f"page.{kind}").read_text(encoding="utf-8")
-        for kind in ("html", "css")
-    )
-    return fill_page(page, style=style, script=script, title=title, body=join(body, "\n"), program=program).text
-
-
-def _to_element(block: kit.Block, *, anchors: bool = False) -> Html:
-    """Write a block as HTML; ``anchors``: headings of level 2 can be linked to."""
-    match block:
-        case kit.Heading(text, 2) if anchors:
-            return fill('<h2 id="{anchor}">{text}</h2>', anchor=_anchor(text), text=text)
-        case kit.Heading(text, level):
-            return fill("<h{level}>{text}</h{level}>", level=level, text=text)
-        case kit.Paragraph(text, mark):
-            return fill("<p{mark}>{text}</p>", mark=_class(mark), text=_inline(text))
-        case kit.Listing(points):
-            return fill("<ul>\n{items}\n</ul>", items=join((_cell("li", point) for point in points), "\n"))
-        case kit.Terms(lines):
-            return fill("<dl>{items}</dl>", items=join((_term(name, about) for name, about in lines), "\n"))
-        case kit.Code(text):
-            return fill("<pre>{text}</pre>", text=text)
-        case kit.Table(columns, rows):
-            kinds = ["text" if text else "" for text in block.texts()]
-            return fill(
-                '<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
-                head=join(_head(column, kind) for column, kind in zip(columns, kinds, strict=True)),
-                body=join((fill("<tr>{cells}</tr>", cells=_cells(row, kinds)) for row in rows), "\n"),
-            )
-        case kit.Image(path, caption):
-            return fill(
-                '<figure><img alt="{caption}" src="data:{media};base64,{data}">'
-                "<figcaption>{words}</figcaption></figure>",
-                caption=caption,
-                media=_MEDIA[path.suffix],
-                data=base64.b64encode(_dark_too(path.read_bytes())).decode(),
-                words=_inline(caption),
-            )
-        case kit.Section(blocks, mark, summary, is_open):
-            inner = join((_to_element(one, anchors=anchors) for one in blocks), "\n")
-            if not summary:
-                return fill("<section{mark}>\n{inner}\n</section>", mark=_class(mark), inner=inner)
-            return fill(
-                "<details{mark}{opened}><summary>{summary}</summary>\n{inner}\n</details>",
-                mark=_class(mark), opened=Html(" open" * is_open), summary=summary, inner=inner,
-            )  # fmt: skip
-        case Html():
-            return block
-
-
-def _dark_too(picture: bytes) -> bytes:
-    """Add a style to an SVG figure: letters and lines light on dark in a dark page; colours stay. PNG is unchanged."""
-    return re.sub(rb"(<svg\b[^>]*[^/]>)", rb"\1" + _DARK.encode(), picture, count=1)
-
-
-def _term(name: str, about: Iterable[str]) -> Html:
-    return join([fill("<dt>{name}</dt>", name=name), *(fill("<dd>{line}</dd>", line=line) for line in about)])
-
-
-def _head(column: str | kit.Column, kind: str) -> Html:
-    if isinstance(column, str):
-        return _cell("th", column, kind)
-    return fill('<th title="{words}">{title}</th>', title=column.title, words=column.words)
-
-
-def _cells(row: Sequence[kit.Cell], kinds: Sequence[str]) -> Html:
-    return join(
-        _cell("td", cell, MARKS.get(cell, kind) if isinstance(cell, str) else kind)
-        for cell, kind in zip(row, kinds, strict=True)
+    style = _text("page.css")
+    for name, text in (("style", style), ("script", script)):
+        ends = (f"</{name}" in text.lower(), "<!--" in text)
+        assert not any(ends), f"the {name} of the page would end early"
+    return _page().render(
+        title=title, blocks=blocks, links=links, style=Markup(style), script=Markup(script), data=data
     )
 
 
-def _cell(name: str, cell: kit.Cell, kind: str = "") -> Html:
-    mark, value = (cell.mark or kind, cell.value) if isinstance(cell, kit.Words) else (kind, None)
-    number = "" if value is None or math.isnan(value) else repr(float(value))
-    sorted_by = Html("") if value is None else fill(' data-value="{number}"', number=number)
-    return fill("<{name}{mark}{by}>{text}</{name}>", name=name, mark=_class(mark), by=sorted_by, text=_inline(cell))
+def fragment(block: kit.Block) -> str:
+    """Write a block without a page around it, as a notebook shows it."""
+    return str(_page().make_module({"blocks": []}).element(block))  # type: ignore[attr-defined]
 
 
-def _class(mark: str) -> Html:
-    return fill(' class="{mark}"', mark=mark) if mark else Html("")
+@cache
+def _page() -> Template:
+    env = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_plain)
+    env.filters |= {"anchor": _anchor, "code": _code, "data": _data, "figure": _figure, "source": _source}
+    env.filters["kind"] = lambda block: type(block).__name__
+    env.globals["verdicts"] = MARKS
+    return env.from_string(_text("page.html"))
 
 
-def _inline(cell: kit.Cell) -> Html:
-    if isinstance(cell, str):
-        return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", html_of(cell)))
-    square = '<svg class="swatch" viewBox="0 0 10 10"><rect width="10" height="10" rx="2" fill="{colour}"/></svg>'
-    before = fill(square, colour=cell.colour) if cell.colour else ""
-    return join([before, cell.text, fill(" <small>{small}</small>", small=cell.small) if cell.small else ""])
+def _text(name: str) -> str:
+    return resources.files("spillway.analysis.document").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plain(value: object) -> object:
+    """A text without control characters, before it is escaped."""
+    return visible(value) if type(value) is str else value
+
+
+def _code(text: str) -> Markup:
+    """A text with code between backquotes."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text)))))
+
+
+def _figure(value: float) -> str:
+    return "" if math.isnan(value) else repr(float(value))
 
 
 def _anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _data(path: Path) -> str:
+    """A picture in an address; to an SVG a style is added: letters and lines are light in a dark page, colours stay."""
+    picture = re.sub(rb"(<svg\b[^>]*[^/]>)", rb"\1" + _DARK.encode(), path.read_bytes(), count=1)
+    return f"{_MEDIA[path.suffix]};base64,{base64.b64encode(picture).decode()}"
+
+
+def _source(text: str) -> Markup:
+    """Source of an inline script or style sheet in a Content-Security-Policy: its sha256."""
+    checksum = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Markup(f"'sha256-{checksum}'" if text else "'none'")

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from spillway.analysis.document import blocks as kit
-from spillway.analysis.document.markup import Html
 
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -33,7 +34,7 @@ def to_markdown(blocks: Iterable[kit.Block], folder: Path = Path()) -> str:
 
 def to_latex(table: kit.Table) -> str:
     """Write a table as LaTeX, with the rules of the package booktabs: names and texts left, numbers right."""
-    columns = "l" + "".join("l" if text else "r" for text in table.texts()[1:])
+    columns = "l" + "".join("l" if kind else "r" for kind in table.kinds()[1:])
     lines = (" & ".join(_latex(cell) for cell in cells) + r" \\" for cells in (table.headings, *table.rows))
     head, *body = lines
     rules = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
@@ -59,10 +60,10 @@ def _markdown(block: kit.Block, folder: Path) -> str:
             return "\n".join(f"- {_plain(point)}" for point in points)
         case kit.Terms(lines):
             return "\n".join(f"- **{_plain(name)}**: {_plain('; '.join(about))}" for name, about in lines)
-        case kit.Code(text):
-            return f"```text\n{text}\n```"
+        case kit.Code(text, language):
+            return f"```{language}\n{text}\n```"
         case kit.Table(_, rows):
-            rule = [":---", *(":---" if text else "---:" for text in block.texts()[1:])]
+            rule = [":---", *(":---" if kind else "---:" for kind in block.kinds()[1:])]
             cells = ([_plain(cell).replace("|", "\\|") for cell in row] for row in (block.headings, *rows))
             head, *body = (f"| {' | '.join(row)} |" for row in cells)
             return "\n".join([head, f"| {' | '.join(rule)} |", *body])
@@ -70,7 +71,7 @@ def _markdown(block: kit.Block, folder: Path) -> str:
             return f"![{_plain(caption)}]({path.relative_to(folder).as_posix()})"
         case kit.Section(blocks):
             return to_markdown(blocks, folder).rstrip()
-        case Html():
+        case Markup():
             return ""
 
 

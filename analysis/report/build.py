@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from spillway.analysis import site_waits, whatif
 from spillway.analysis.answer import answer
@@ -30,7 +31,6 @@ from spillway.analysis.document.blocks import (
     Words,
 )
 from spillway.analysis.document.html import shown, to_html
-from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
 from spillway.analysis.insights import insights
 from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
@@ -90,7 +90,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         *site_waits.section(results),
         *assumptions(results, {run: table.machine for run, table in loaded.items()}),
         *(block for key, rows in results.groups.items() for block in _group(results, key, rows, loaded, tau_s)),
-        Html(_asset("schedules.html")),
+        Markup(_asset("schedules.html")),
         Section([run_table(results, columns), glossary(columns)], "runs"),
         *_repeat(results),
     ]

@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spillway.analysis.document.blocks import Block, Code, Heading, Image, Paragraph
+from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
-from spillway.base.arguments import PROGRAM
+from spillway.base.arguments import PROGRAM, tell
 from spillway.experiments import cli
 from spillway.experiments.run.codehash import REPOSITORY
 
@@ -201,18 +203,18 @@ EXHIBITS = (
 
 def page(exhibits: Sequence[Exhibit] = EXHIBITS) -> str:
     """The page of the gallery."""
-    parts = [
-        "<!-- Written by `python -m docs.tools.gallery`. Do not edit. -->\n\n# Gallery\n\nEvery kind of picture, with "
-        "the command that makes it. The commands write PNG and SVG; these are small copies. Those of the first "
-        "command are also in its `report.html`. Not shown: the plots of `workload fit`, which needs a log that states "
-        "requested memory (`spillway workload fit METACENTRUM-2013-3 --out fitted`).\n"
+    found: list[Block] = [
+        Heading("Gallery", 1),
+        Paragraph(
+            "Every kind of picture, with the command that makes it. The commands write PNG and SVG; these are small "
+            "copies. Those of the first command are also in its `report.html`. Not shown: the plots of `workload fit`, "
+            "which needs a log that states requested memory (`spillway workload fit METACENTRUM-2013-3 --out fitted`)."
+        ),
     ]
     for exhibit in exhibits:
-        parts.append(f"\n## {exhibit.title}\n\n```\n{PROGRAM} {exhibit.typed(f'results/{exhibit.name}')}\n```\n")
-        for picture in exhibit.pictures:
-            place = exhibit.image(picture).relative_to(PAGE.parent).as_posix()
-            parts.append(f"\n![{picture.words}]({place})\n")
-    return "".join(parts)
+        found += [Heading(exhibit.title), Code(f"{PROGRAM} {exhibit.typed(f'results/{exhibit.name}')}")]
+        found += [Image(exhibit.image(picture), picture.words) for picture in exhibit.pictures]
+    return "<!-- Written by `python -m docs.tools.gallery`. Do not edit. -->\n\n" + to_markdown(found, PAGE.parent)
 
 
 def make(exhibit: Exhibit, folder: Path) -> None:
@@ -226,7 +228,7 @@ def make(exhibit: Exhibit, folder: Path) -> None:
     if not all(_found(folder, picture) for picture in exhibit.pictures):
         folder.mkdir(parents=True, exist_ok=True)
         code = cli.main(shlex.split(exhibit.typed(str(folder))))
-        print(f"{exhibit.name}: exit code {code}")
+        tell(f"{exhibit.name}: exit code {code}")
     for picture in exhibit.pictures:
         found = _found(folder, picture)
         if not found:

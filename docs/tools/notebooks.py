@@ -12,6 +12,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from spillway.base.arguments import tell
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 PATIENCE_S = 300
@@ -44,7 +46,7 @@ def keep() -> None:
     for path in NOTEBOOKS:
         with tempfile.TemporaryDirectory() as folder:
             nbformat.write(executed(path, Path(folder)), path)
-        print(path.name, *answers(nbformat.read(path, as_version=4)), sep="\n  ")
+        tell("\n  ".join((path.name, *answers(nbformat.read(path, as_version=4)))))
 
 
 if __name__ == "__main__":

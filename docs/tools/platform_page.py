@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
+from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
 from spillway.base import units
 from spillway.platforms.catalogue import builtin_files, describe
-from spillway.platforms.fields import ABSENT, Table, tables
+from spillway.platforms.fields import ABSENT, tables
+from spillway.platforms.fields import Table as Keys
 
 EXAMPLE = """
 name = "ours"
@@ -46,19 +46,24 @@ from a built-in machine, and each key that follows replaces one of it: `base = "
 """
 
 
-def page(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> str:
-    """The page's text; ``table`` writes a table of a header and rows."""
-    parts = ["# Machines", INTRODUCTION.strip(), f"```toml\n{EXAMPLE.strip()}\n```", RULES.strip(), _units(table)]
+def page() -> list[Block]:
+    """The page."""
     known = [(f"`{name}`", describe(name).summary) for name in builtin_files()]
-    parts.append(f"## Built-in machines\n\n{table(('name', 'machine'), known)}")
+    found: list[Block] = [
+        Heading("Machines", 1),
+        Paragraph(INTRODUCTION),
+        Code(EXAMPLE.strip(), "toml"),
+        Paragraph(RULES),
+    ]
+    found += [*_units(), Heading("Built-in machines"), Table(("name", "machine"), known)]
     for one in tables():
         rows = [(f"`{key.name}`", key.value, key.unit, _default(key.default), _code(key.meaning)) for key in one.keys]
-        header = ("key", "value", "a bare number is in", "default", "meaning")
-        parts.append(f"## {_title(one)}\n\n{_code(one.summary)}\n\n{table(header, rows)}")
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+        found += [Heading(_title(one)), Paragraph(_code(one.summary))]
+        found.append(Table(("key", "value", "a bare number is in", "default", "meaning"), rows))
+    return found
 
 
-def _units(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> str:
+def _units() -> list[Block]:
     scales = {"speed": units.SPEED, "bandwidth": units.BANDWIDTH, "time": units.TIME, "size": units.SIZE}
     rows = [
         (name, f"`{scale.example}`", ", ".join(f"`{unit}`" for unit in (*scale.factors, *scale.also)))
@@ -68,10 +73,10 @@ def _units(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> st
         "Texts have a unit, one of SimGrid's or a more common one, after a space or not; decimal prefixes count in "
         "thousands, binary ones (`Ki`) in 1024."
     )
-    return f"## Units\n\n{words}\n\n{table(('quantity', 'example', 'units'), rows)}"
+    return [Heading("Units"), Paragraph(words), Table(("quantity", "example", "units"), rows)]
 
 
-def _title(one: Table) -> str:
+def _title(one: Keys) -> str:
     return f"`{one.title}`" if one.path else "At the top of the file"
 
 

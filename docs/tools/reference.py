@@ -9,18 +9,19 @@ import argparse
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from docs.tools import platform_page, verdicts
+from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
+from spillway.analysis.document.text import to_markdown
 from spillway.analysis.metrics import Summary
 from spillway.base import durable
-from spillway.base.arguments import PROGRAM, Parser
+from spillway.base.arguments import PROGRAM, Parser, tell
 from spillway.base.limits import LIMITS
-from spillway.base.options import OptionInfo, describe, show
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
 from spillway.experiments.campaign.summary import OTHER_CODE, TIMINGS
+from spillway.experiments.cli import list_
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.sessions import SETTINGS
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S
@@ -35,14 +36,12 @@ from spillway.protocol.limits import (
     time_fault,
 )
 from spillway.schedulers.applications import application
-from spillway.schedulers.jobmodels import MODELS, record, stream
-from spillway.schedulers.jobmodels.base import FileSystem, JobModel
-from spillway.schedulers.lives import LIVES
+from spillway.schedulers.jobmodels import stream
 from spillway.schedulers.model import operations, persistent, staging
 from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
 from spillway.schedulers.model.job import JOB_FIELDS, OWN_FIELDS
 from spillway.schedulers.model.site import SITE_FIELDS
-from spillway.schedulers.policies import POLICIES, replay
+from spillway.schedulers.policies import replay
 from spillway.schedulers.policykit import estimates
 from spillway.schedulers.timesharing import files
 from spillway.workloads.convert import ConvertOptions
@@ -53,88 +52,79 @@ NOTE = "<!-- Written by `python -m docs.tools.reference` from the code. Do not e
 
 def pages() -> dict[str, str]:
     """All reference pages by file name."""
-    made = {
+    models = (
+        "Behaviour of started jobs: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
+    )
+    lives = (
+        "The intervals over which burst buffers are held: `--bb-life NAME[:key=value,...]`; "
+        "[details](../models.md#lives-of-burst-buffers)."
+    )
+    policies = "`--policy NAME[:key=value,...]`. [Another](../adding-a-policy.md) is one file."
+    documents = {
         "campaigns.md": campaigns(),
-        "policies.md": policies(),
-        "policy-options.md": policy_options(),
-        "models.md": models(),
-        "lives.md": lives(),
+        "policies.md": [Heading("Policies", 1), Paragraph(policies), *list_.policies()],
+        "models.md": [Heading("Job models", 1), Paragraph(models), *list_.models()],
+        "lives.md": [Heading("Lives of burst buffers", 1), Paragraph(lives), *list_.lives()],
         "job-fields.md": job_fields(),
         "metrics.md": metrics(),
         "limits.md": limits(),
-        "platform.md": platform_page.page(_table),
+        "platform.md": platform_page.page(),
     }
-    made |= commands()
-    made |= {f"claims/{name}": text for name, text in verdicts.pages(verdicts.read()).items()}
-    return {name: NOTE + text for name, text in made.items()}
+    documents |= commands()
+    documents |= {f"claims/{name}": blocks for name, blocks in verdicts.pages(verdicts.read()).items()}
+    return {name: NOTE + to_markdown(blocks) for name, blocks in documents.items()}
 
 
-def limits() -> str:
+def limits() -> list[Block]:
     """The limits of input, the options that change them, and the texts of their errors."""
     rows = [
         ("time or duration in a file or message", f"{LATEST_S:.0f} s", "fixed", f"... {time_fault(1e300)}"),
-        (
-            "levels of composed profiles",
-            f"{DEEPEST_PROFILE}",
-            "fixed",
-            f"... is nested deeper than {DEEPEST_PROFILE} levels",
-        ),
+        ("levels of composed profiles", f"{DEEPEST_PROFILE}", "fixed",
+         f"... is nested deeper than {DEEPEST_PROFILE} levels"),
         ("tasks of one composed profile", f"{MOST_TASKS:,}", "fixed", f"... unfolds to more than {MOST_TASKS:,} tasks"),
-        (
-            "name of a job, profile, workload or host in a message",
-            f"{LONGEST_NAME} characters",
-            "fixed",
-            f"expected the id of a job of 1 to {LONGEST_NAME} characters, got ...",
-        ),
-        (
-            "calls requested one after another while nothing runs or is to come",
-            f"{MOST_IDLE_CALLS:,}",
-            "fixed",
-            f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs ...",
-        ),
+        ("name of a job, profile, workload or host in a message", f"{LONGEST_NAME} characters", "fixed",
+         f"expected the id of a job of 1 to {LONGEST_NAME} characters, got ..."),
+        ("calls requested one after another while nothing runs or is to come", f"{MOST_IDLE_CALLS:,}", "fixed",
+         f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs ..."),
         ("bandwidth levels of a host", f"{MOST_LEVELS}", "fixed", f"... more than {MOST_LEVELS}"),
-        (
-            "one message between simulator and scheduler",
-            f"{MAX_MESSAGE_BYTES:,} bytes",
-            "`--max-message-bytes`",
-            f"expected a message of at most {MAX_MESSAGE_BYTES} bytes (option --max-message-bytes), got N bytes",
-        ),
-        (
-            "silence of a simulator in a process of its own",
-            f"{DEFAULT_SILENCE_S:.0f} s",
-            "`--silence`",
-            "the simulator has been silent for ... s",
-        ),
-    ]
+        ("one message between simulator and scheduler", f"{MAX_MESSAGE_BYTES:,} bytes", "`--max-message-bytes`",
+         f"expected a message of at most {MAX_MESSAGE_BYTES} bytes (option --max-message-bytes), got N bytes"),
+        ("silence of a simulator in a process of its own", f"{DEFAULT_SILENCE_S:.0f} s", "`--silence`",
+         "the simulator has been silent for ... s"),
+    ]  # fmt: skip
     rows += [
         (one.what, f"{one.most:,} {one.unit}", f"`{one.option}`" if one.option else "fixed", f"... {one.text('N')}")
         for one in LIMITS
     ]
-    return (
-        "# Limits of input\n\nInput from outside is bounded, so that a damaged or hostile file ends a command "
-        "with one line and exit code 2, without filling the memory. Options in capitals are environment variables: a "
-        "whole number above 0.\n\n"
-        + _table(("input", "limit", "option", "text of the error"), rows)
-        + "\nOnly regular files are read: a folder, a pipe, a device or a socket is refused with its kind. Compressed "
-        "files are unpacked as streams. XML may declare no entities, and only encodings that expat supports; "
-        "nothing outside the file is fetched. A name in results is text for tables, charts and file names; characters "
-        "that are not safe in a file name are replaced there, and long names end with their checksum.\n"
-    )
+    return [
+        Heading("Limits of input", 1),
+        Paragraph(
+            "Input from outside is bounded, so that a damaged or hostile file ends a command with one line and exit "
+            "code 2, without filling the memory. Options in capitals are environment variables: a whole number above 0."
+        ),
+        Table(("input", "limit", "option", "text of the error"), rows),
+        Paragraph(
+            "Only regular files are read: a folder, a pipe, a device or a socket is refused with its kind. Compressed "
+            "files are unpacked as streams. XML may declare no entities, and only encodings that expat supports; "
+            "nothing outside the file is fetched. A name in results is text for tables, charts and file names; "
+            "characters that are not safe in a file name are replaced there, and long names end with their checksum."
+        ),
+    ]
 
 
-def commands() -> dict[str, str]:
+def commands() -> dict[str, list[Block]]:
     """A page for each command of ``spillway``, and one that lists them."""
-    made: dict[str, str] = {}
-    index = [f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n"]
+    made: dict[str, list[Block]] = {}
+    index: list[Block] = [Heading("Command lines", 1), Paragraph(f"`{PROGRAM} COMMAND --help` prints the same.")]
     for group, names in cli.GROUPS.items():
         rows = [(f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP) for name in names]
-        index.append(f"## {group[:1].upper() + group[1:]}\n\n{_table(('command', 'purpose'), rows)}")
+        index += [Heading(f"{group[:1].upper()}{group[1:]}"), Table(("command", "purpose"), rows)]
         for name in names:
             made |= _command(name, cli.parser_of(name))
-    return {"commands/index.md": "\n".join(index)} | made
+    return {"commands/index.md": index} | made
 
 
-def campaigns() -> str:
+def campaigns() -> list[Block]:
     """Every key of a campaign file."""
     tables = (
         ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
@@ -142,84 +132,23 @@ def campaigns() -> str:
         ("`read`", "Keys of a workload's `read` table: [formats](../own-log.md#formats).", campaign_file.READ_KEYS),
         ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
         ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
-    )
-    parts = ["# Campaign files\n\nAn unknown key is an error that lists the known ones.\n"]
+        ("Job models", "One entry of `models`, where it is a table and not a text `NAME[:key=value,...]`.",
+         campaign_file.MODEL_KEYS),
+    )  # fmt: skip
+    found: list[Block] = [
+        Heading("Campaign files", 1),
+        Paragraph("An unknown key is an error that lists the known ones."),
+    ]
     for title, words, keys in tables:
         rows = [(f"`{name}`", key.words, key.default or "must be given", key.help) for name, key in keys.items()]
-        parts.append(f"## {title}\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
-    rows = [(f"`{name}`", key.words, key.default, key.help) for name, key in campaign_file.MODEL_KEYS.items()]
-    words = "One entry of `models`, where it is a table and not a text `NAME[:key=value,...]`."
-    parts.append(f"## Job models\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
+        found += [Heading(title), Paragraph(words), Table(("key", "value", "default", "meaning"), rows)]
     words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
-    parts.append(f"## Session settings\n\n{words}\n\n{_options(SETTINGS.values())}")
+    found += [Heading("Session settings"), Paragraph(words), list_.options_table(SETTINGS.values())]
     words = "Keys of a workload's `convert` table: conversion of a log to a workload."
-    parts.append(f"## Conversion of logs\n\n{words}\n\n{_attributes(ConvertOptions)}")
-    return "\n".join(parts)
+    return [*found, Heading("Conversion of logs"), Paragraph(words), _attributes(ConvertOptions)]
 
 
-def policies() -> str:
-    """Every policy."""
-    words = "`--policy NAME[:key=value,...]`, with these [options](policy-options.md)."
-    rows = [(f"`{name}`", entry.summary, entry.reference) for name, entry in POLICIES.items()]
-    return f"# Policies\n\n{words}\n\n{_table(('policy', 'rule', 'source'), rows)}"
-
-
-def policy_options() -> str:
-    """The options of every policy."""
-    parts = ["# Options of policies\n\nThe [policies](policies.md) are described on a page of their own.\n"]
-    families: dict[type, list[str]] = {}
-    for name, entry in POLICIES.items():
-        families.setdefault(entry.cls, []).append(name)
-    for names in families.values():
-        entry = POLICIES[names[0]]
-        title = ", ".join(f"`{name}`" for name in names)
-        text = f"## {title}\n\n{_first_paragraph(entry.cls)}\n\n{_options(entry.options())}"
-        for name in names[1:]:
-            differ = _differences(POLICIES[name].options(), entry.options())
-            text += f"\nDefaults of `{name}` that differ: {differ}.\n" if differ else ""
-        parts.append(text)
-    return "\n".join(parts)
-
-
-def models() -> str:
-    """Every job model and its options."""
-    rows = [(f"`{name}`", _first_paragraph(cls), cls.source, ", ".join(_needs(cls))) for name, cls in MODELS.items()]
-    words = (
-        "Behaviour of started jobs: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
-    )
-    parts = [f"# Job models\n\n{words}\n\n{_table(('model', 'behaviour of jobs', 'source', 'needs'), rows)}"]
-    for name, cls in MODELS.items():
-        options = describe(cls)
-        columns = ", ".join(
-            f"`{column}`" for column in (*record.columns(cls.stages, cls.moved, cls.needs.gate), *cls.columns)
-        )
-        text = f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n"
-        parts.append(text + (f"\nFurther columns of `jobs.csv`: {columns}.\n" if columns else ""))
-    return "\n".join(parts)
-
-
-def lives() -> str:
-    """Every life of burst buffers and its options."""
-    words = (
-        "The intervals over which burst buffers are held: `--bb-life NAME[:key=value,...]`; "
-        "[details](../models.md#lives-of-burst-buffers)."
-    )
-    rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
-    parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
-    for name, cls in LIVES.items():
-        options = describe(cls)
-        parts.append(f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n")
-    return "\n".join(parts)
-
-
-def _needs(cls: type[JobModel]) -> list[str]:
-    needs = cls.needs
-    words = {"dynamic jobs": needs.dynamic_jobs, "profile reuse": needs.profile_reuse}
-    found = [word for word, needed in words.items() if needed]
-    return found + ([f"file system: {needs.file_system.value}"] if needs.file_system is not FileSystem.NO else [])
-
-
-def job_fields() -> str:
+def job_fields() -> list[Block]:
     """Fields of a job, from the tables of the readers."""
     words = (
         "Fields that are read from a job of a workload, or from its profile, beside the fields that Batsim itself "
@@ -241,14 +170,14 @@ def job_fields() -> str:
         ("`--model malleable`", application.FIELDS),
         ("`--model timeshared` (gang policies)", files.FIELDS),
     )
-    parts = [f"# Fields of a job\n\n{words}\n"]
+    found: list[Block] = [Heading("Fields of a job", 1), Paragraph(words)]
     for title, fields in groups:
         rows = [(f"`{field.name}`", field.where, field.form, field.meaning) for field in fields]
-        parts.append(f"## {title}\n\n{_table(('field', 'of', 'value', 'meaning'), rows)}")
-    return "\n".join(parts)
+        found += [Heading(title), Table(("field", "of", "value", "meaning"), rows)]
+    return found
 
 
-def metrics() -> str:
+def metrics() -> list[Block]:
     """Every column of the summary."""
     from spillway.analysis import metrics as module
 
@@ -256,9 +185,10 @@ def metrics() -> str:
     for field in dataclasses.fields(Summary):
         name = re.sub(r"^(mean|median|p\d+|max)_", "", field.name)
         function = getattr(module, name, None) or getattr(module, name.replace("pp_", "per_processor_"), None)
-        rows.append((f"`{field.name}`", _first_paragraph(function) if function else _WORDS.get(field.name, "")))
+        words = list_.first_paragraph(function) if function else _WORDS.get(field.name, "")
+        rows.append((f"`{field.name}`", words))
     rows += [(f"`{name}`", _WORDS[name]) for name in (*TIMINGS, OTHER_CODE)]
-    return f"# Columns of summary.csv\n\n{_table(('column', 'meaning'), rows)}"
+    return [Heading("Columns of summary.csv", 1), Table(("column", "meaning"), rows)]
 
 
 _WORDS = {
@@ -282,13 +212,14 @@ _WORDS = {
 }
 
 
-def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, str]:
+def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, list[Block]]:
     """A command's page, and one for each of its actions."""
+    found: list[Block] = [Heading(f"`{parser.prog}`", 1)]
     if isinstance(parser, Parser):
         parser.fill()
-    text = f"# `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
+    found += [Paragraph(parser.description)] if parser.description else []
     if isinstance(parser, Parser) and parser.examples.strip():
-        text += f"```\n{parser.examples.strip()}\n```\n\n"
+        found.append(Code(parser.examples.strip()))
     children: dict[str, argparse.ArgumentParser] = {}
     for group in parser._action_groups:
         rows = []
@@ -299,16 +230,15 @@ def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, str]:
                 rows.append((_names(action), _help(parser, action)))
         if rows:
             title = (group.title or "options").capitalize()
-            text += f"**{title}**\n\n{_table(('argument', 'meaning'), rows)}\n"
-    if parser.epilog:
-        text += f"\n{_plain(parser.epilog)}\n"
-    made: dict[str, str] = {}
+            found += [Paragraph(f"**{title}**"), Table(("argument", "meaning"), rows)]
+    found += [Paragraph(parser.epilog)] if parser.epilog else []
+    made: dict[str, list[Block]] = {}
     for action_name, child in children.items():
         made |= _command(f"{name}-{action_name}", child)
     if children:
-        rows = [(f"[`{child.prog}`]({name}-{key}.md)", _plain(child.description)) for key, child in children.items()]
-        text += "\n" + _table(("action", "purpose"), rows)
-    return {f"commands/{name}.md": text} | made
+        links = [(f"[`{child.prog}`]({name}-{key}.md)", child.description or "") for key, child in children.items()]
+        found.append(Table(("action", "purpose"), links))
+    return {f"commands/{name}.md": found} | made
 
 
 def _names(action: argparse.Action) -> str:
@@ -327,20 +257,10 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     text = parser._get_formatter()._expand_help(action) if action.help else ""
     if isinstance(action.default, int) and action.dest == "workers":
         text = (action.help or "").replace("%(default)s", "default: all cores")
-    return _plain(text)
+    return text
 
 
-def _options(infos: Iterable[OptionInfo]) -> str:
-    rows = [(f"`{info.name}`", info.expected, f"`{show(info.default)}`", info.help) for info in infos]
-    return _table(("option", "value", "default", "meaning"), rows)
-
-
-def _differences(infos: Sequence[OptionInfo], others: Sequence[OptionInfo]) -> str:
-    defaults: Mapping[str, object] = {info.name: info.default for info in others}
-    return ", ".join(f"`{info.name}={show(info.default)}`" for info in infos if info.default != defaults[info.name])
-
-
-def _attributes(kind: type) -> str:
+def _attributes(kind: type) -> Table:
     """Table of a dataclass's fields from the Attributes section of its docstring."""
     text = inspect.getdoc(kind) or ""
     section = text.partition("Attributes\n----------\n")[2]
@@ -356,26 +276,11 @@ def _attributes(kind: type) -> str:
     for field in dataclasses.fields(kind):
         default = "" if isinstance(field.default, dataclasses._MISSING_TYPE) else _short(field.default)
         rows.append((f"`{field.name}`", default, " ".join(meanings.get(field.name, []))))
-    return _table(("option", "default", "meaning"), rows)
+    return Table(("option", "default", "meaning"), rows)
 
 
 def _short(value: object) -> str:
     return f"`{value!r}`" if isinstance(value, str | int | float | bool | None) else "the thesis's model"
-
-
-def _first_paragraph(thing: object) -> str:
-    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
-
-
-def _plain(text: str | None) -> str:
-    return " ".join((text or "").split())
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("``", "`") for cell in cells) + " |"
-
-    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)]) + "\n"
 
 
 def write(folder: Path = FOLDER) -> list[Path]:
@@ -393,4 +298,4 @@ def write(folder: Path = FOLDER) -> list[Path]:
 
 if __name__ == "__main__":
     for written_path in write():
-        print(written_path)
+        tell(written_path)

@@ -13,8 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table
 from spillway.analysis.document.text import to_csv
 from spillway.base import durable
+from spillway.base.arguments import tell
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.studies.report import Line
 from spillway.experiments.studies.verdicts import MORE, OVER, Verdict
@@ -66,22 +68,23 @@ def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
     return found
 
 
-def pages(rows: Sequence[Row]) -> dict[str, str]:
-    """Text of each page by its name below ``docs/reference/claims``."""
+def pages(rows: Sequence[Row]) -> dict[str, list[Block]]:
+    """Each page by its name below ``docs/reference/claims``."""
     found = {"index.md": _overview(rows)}
     for study, paper in PAPERS.items():
         about = f"../../{PAGE_OF.get(study, study)}.md"
-        text = BLOCKS.get(study, _claims)([row for row in rows if row["study"] == study])
-        found[f"{study}.md"] = f"# Claims: {study}\n\n{paper}; [the study and its results]({about}).\n\n{text}"
+        blocks = BLOCKS.get(study, _claims)([row for row in rows if row["study"] == study])
+        about = f"{paper}; [the study and its results]({about})."
+        found[f"{study}.md"] = [Heading(f"Claims: {study}", 1), Paragraph(about), *blocks]
     return found
 
 
-def _overview(rows: Sequence[Row]) -> str:
+def _overview(rows: Sequence[Row]) -> list[Block]:
     """Numbers of claims by study and verdict."""
     counts = [_counts(f"[{study}]({study}.md)", [row for row in rows if row["study"] == study]) for study in PAPERS]
-    table = _table(("study", "claims", *VERDICTS), [*counts, _counts("all", rows)])
     words = "Numbers of claims by [verdict](../../studies.md#verdicts); as a file: [verdicts.csv](../../verdicts.csv)."
-    return f"# Claims of the five papers\n\n{words}\n\n{table}"
+    table = Table(("study", "claims", *VERDICTS), [*counts, _counts("all", rows)])
+    return [Heading("Claims of the five papers", 1), Paragraph(words), table]
 
 
 def _counts(name: str, rows: Sequence[Row]) -> list[str]:
@@ -89,21 +92,21 @@ def _counts(name: str, rows: Sequence[Row]) -> list[str]:
     return [name, str(len(rows)), *(str(found[verdict]) for verdict in VERDICTS)]
 
 
-def _claims(rows: Sequence[Row]) -> str:
+def _claims(rows: Sequence[Row]) -> list[Block]:
     """Each claim without a group; then the numbers of claims of each group by verdict."""
     alone = [
         (row["place"], row["statement"], row["published"], _ours(row), _verdict(row))
         for row in rows
         if not row["group"]
     ]
-    text = f"{_count_words(rows)}.\n"
+    found: list[Block] = [Paragraph(f"{_count_words(rows)}.")]
     if alone:
-        text += "\n" + _table(("section", "claim", "published", "ours [95 %]", "verdict"), alone)
+        found.append(Table(("section", "claim", "published", "ours [95 %]", "verdict"), alone))
     groups = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
     if groups:
         lines = [_of_group(group, [row for row in rows if row["group"] == group]) for group in groups]
-        text += "\n" + _table(("values", *VERDICTS, "why not judged"), lines)
-    return text
+        found.append(Table(("values", *VERDICTS, "why not judged"), lines))
+    return found
 
 
 def _of_group(name: str, rows: Sequence[Row]) -> list[str]:
@@ -139,7 +142,7 @@ def _reason(row: Row) -> str:
     return f"{wide[1]} % wide" if wide else SHORT.get(row["why"], row["why"].removesuffix(f": {MORE}"))
 
 
-def _families(rows: Sequence[Row]) -> str:
+def _families(rows: Sequence[Row]) -> list[Block]:
     """Claims that are stated of several families (``FAMILY: claim``), a column for each."""
     families = list(dict.fromkeys(row["name"].partition(": ")[0] for row in rows))
     cells: dict[tuple[str, str], dict[str, str]] = {}
@@ -148,7 +151,7 @@ def _families(rows: Sequence[Row]) -> str:
         words = words.replace(" (but Char, the paper's exception)", "")
         cells.setdefault((row["place"], words), {})[family] = _cell(row)
     lines = [(place, words, *(of.get(family, "") for family in families)) for (place, words), of in cells.items()]
-    return f"{_count_words(rows)}.\n\n" + _table(("section", "claim", *families), lines)
+    return [Paragraph(f"{_count_words(rows)}."), Table(("section", "claim", *families), lines)]
 
 
 MARKS = {
@@ -167,7 +170,7 @@ def _cell(row: Row) -> str:
     return f"{MARKS[row['verdict']]} {value}"
 
 
-def _whole_log(rows: Sequence[Row]) -> str:
+def _whole_log(rows: Sequence[Row]) -> Table:
     """Mean waits of the whole log by schedule: published, ours as a share of it, and the verdict."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -178,19 +181,19 @@ def _whole_log(rows: Sequence[Row]) -> str:
             verdict = f" {MARKS[row['verdict']]}" if row["ours"] else ""
             found.setdefault(match[1], {})[match[2]] = f"{row['published'].partition(' ')[0]}: {ours}{verdict}"
     models = ("Alloc-Only", "IO-Aware")
-    return _table(("schedule", *models), [(name, *(of.get(one, "") for one in models)) for name, of in found.items()])
+    return Table(("schedule", *models), [(name, *(of.get(one, "") for one in models)) for name, of in found.items()])
 
 
-def _thesis(rows: Sequence[Row]) -> str:
+def _thesis(rows: Sequence[Row]) -> list[Block]:
     """The claims, and the mean waits of the whole log."""
     words = (
         "The published mean wait (s) and our share of it, with the interval for one draw of burst buffers; `?`: not "
         "judged. Schedules with one draw have no interval."
     )
-    return f"{_claims(rows)}\n## The whole log\n\n{words}\n\n{_whole_log(rows)}"
+    return [*_claims(rows), Heading("The whole log"), Paragraph(words), _whole_log(rows)]
 
 
-BLOCKS: Mapping[str, Callable[[Sequence[Row]], str]] = {"jeannot": _families, "thesis": _thesis}
+BLOCKS: Mapping[str, Callable[[Sequence[Row]], list[Block]]] = {"jeannot": _families, "thesis": _thesis}
 
 
 def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, float]]:
@@ -218,20 +221,13 @@ def draw(rows: Sequence[Row], study: str = "herbein") -> Path:
     return path
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)]) + "\n"
-
-
 def main() -> None:
     """Take new results over if some are named; draw the intervals of Herbein's study."""
     rows = read()
     if sys.argv[1:]:
         rows = take_over(rows, read(Path(sys.argv[1])))
         durable.write_text(TABLE, to_csv(COLUMNS, [[row[name] for name in COLUMNS] for row in rows]))
-    print(draw(rows))
+    tell(draw(rows))
 
 
 if __name__ == "__main__":

@@ -253,12 +253,11 @@ def _played(
     force: bool,
     question: Question | None = None,
 ) -> Results:
-    from rich.console import Console
-
+    from spillway.analysis.document.terminal import WIDE, Terminal
     from spillway.experiments.campaign.campaign import run_grids
     from spillway.experiments.campaign.progress import NotebookConsole
 
-    console = Console() if progress else Console(file=io.StringIO(), width=160)
+    console = Terminal() if progress else Terminal(file=io.StringIO(), width=WIDE)
     console = NotebookConsole() if console.is_jupyter else console
     code = run_grids(
         campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -240,11 +239,14 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The table of a what-if question, or the runs, for notebooks."""
+        from spillway.analysis.document.blocks import Table, Words
+        from spillway.analysis.document.html import fragment
+
         few = ("workload", "policy", "seed", "jobs", "rejected", "mean_waiting_time_s", "mean_bounded_slowdown")
         rows = self.table or [{name: row[name] for name in few} for row in self.runs]
-        head = "".join(f"<th>{name}</th>" for name in (rows[0] if rows else ()))
-        lines = ["".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in rows]
-        return f"<table><tr>{head}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+        return fragment(
+            Table([*(rows[0] if rows else ())], [[Words(str(one)) for one in row.values()] for row in rows])
+        )
 
 
 def _by_policy(rows: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], Any]) -> dict[str, list[Any]]:

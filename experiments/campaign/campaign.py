@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from spillway.analysis.campaign import ASSUMPTIONS
+from spillway.analysis.document.terminal import say
 from spillway.base import durable
-from spillway.base.errors import visible
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
 from spillway.experiments.campaign import machines, places, reuse, summary
@@ -33,7 +33,6 @@ from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
-from spillway.experiments.run.terminal import say
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.model.site_parts import NO_BUFFERS
 from spillway.schedulers.policies.replay import SITE_WAIT
@@ -294,7 +293,7 @@ def _write_results(
             figures,  # loads matplotlib: half a second that a refused command saves
         )
 
-        console.print("drawing figures and the report", highlight=False)
+        say(console, "drawing figures and the report")
         with drawing(paper.width_mm, paper.style, paper.figures):
             drawn = list(figures.draw(runs, root))
         say(console, f"figures: {len(drawn)} in {root / 'plots'}")
@@ -312,7 +311,7 @@ def _write_results(
 
 def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:
     for run, cause in outcome.failed.items():
-        console.print(f"[bold red]failed[/] {escape(run)}: {escape(visible(cause))} (see {root / run})", soft_wrap=True)
+        console.print(f"[bold red]failed[/] {escape(run)}: {escape(cause)} (see {root / run})", soft_wrap=True)
     return FAILURES if outcome.failed else 0
 
 

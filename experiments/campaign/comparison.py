@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,16 +38,14 @@ def play_grids(
     if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
         load_early(options)
 
-    from rich.console import Console
-
+    from spillway.analysis.document.terminal import terminal
     from spillway.experiments.campaign.campaign import run_grids
 
-    console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
     return run_grids(
         campaigns,
         out,
         executor_of(options),
-        console,
+        terminal(),
         rerun=options.rerun,
         max_runs=options.max_runs,
         force=options.force,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import math
 import time
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from markupsafe import Markup
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -26,11 +26,11 @@ from rich.progress import Task as RichTask
 from rich.table import Column
 from rich.text import Text
 
+from spillway.analysis.document.terminal import WIDE, Terminal, say
 from spillway.base.errors import visible
 from spillway.base.units import duration
 from spillway.experiments.campaign.pool import Failed, News, Progress
 from spillway.experiments.run.spec import RunSpec
-from spillway.experiments.run.terminal import say
 
 _PLAIN_EVERY_S = 30.0
 MANY_RUNS, MANY_EVERY_S = 24, 5.0
@@ -53,11 +53,11 @@ class _Display(Protocol):
         """A run made progress, or ended."""
 
 
-class NotebookConsole(Console):
+class NotebookConsole(Terminal):
     """Keeps printed lines in :attr:`file`; only progress is shown, in the output of the notebook's cell."""
 
     def __init__(self) -> None:
-        super().__init__(file=io.StringIO(), width=160, force_jupyter=False)
+        super().__init__(file=io.StringIO(), width=WIDE, force_jupyter=False)
 
 
 def make_display(console: Console, runs: Sequence[RunSpec]) -> _Display:
@@ -177,10 +177,9 @@ class _NotebookDisplay:
     def _html(self) -> Any:
         from IPython.display import HTML
 
-        now = html.escape("; ".join(self._under_way.values()))
-        bar = f'<progress value="{self._done}" max="{len(self._names)}"></progress>'
-        words = f"{self._done} of {len(self._names)} runs{f': {now}' if now else ''}"
-        return HTML(f"{bar} {words}")  # type: ignore[no-untyped-call]
+        now = f": {visible('; '.join(self._under_way.values()))}" if self._under_way else ""
+        line = Markup('<progress value="{done}" max="{all}"></progress> {done} of {all} runs{now}')
+        return HTML(line.format(done=self._done, all=len(self._names), now=now))  # type: ignore[no-untyped-call]
 
 
 class _RateColumn(ProgressColumn):
@@ -250,7 +249,7 @@ class BarDisplay:
         self._bars.remove_task(task)
         self._bars.advance(self._all)
         if isinstance(news, Failed):
-            self._console.print(f"[red]failed[/] {escape(run.id)}: {escape(visible(news.cause))}")
+            self._console.print(f"[red]failed[/] {escape(run.id)}: {escape(news.cause)}")
 
 
 def _state(news: Progress) -> str:

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 import msgspec
 from rich.console import Console
 
+from spillway.analysis.document.terminal import say
 from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import FINISHED, RUN_FILE, read_json, write_text
 from spillway.experiments.run.spec import RunSpec
-from spillway.experiments.run.terminal import say
 from spillway.experiments.run.version import commit
 
 Item = TypeVar("Item", bound=Hashable)

@@ -12,6 +12,7 @@ from rich.console import Console
 from spillway.analysis.bindings import MEANING, Bound, Group, bound, groups, worst
 from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table, Words
 from spillway.analysis.document.html import to_html
+from spillway.analysis.document.terminal import say, write
 from spillway.analysis.ratios import Wording, per_cent
 from spillway.analysis.tables import read_run
 from spillway.analysis.whatif import wait
@@ -28,7 +29,6 @@ from spillway.experiments.run.explain import keep_reasons
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.reasons import REASONS
 from spillway.experiments.run.spec import PlatformSpec, RunSpec
-from spillway.experiments.run.terminal import say, show
 from spillway.schedulers.model.site import Site
 from spillway.workloads.omissions import Omission
 
@@ -135,8 +135,7 @@ class SiteAnswer:
             Heading("All changes", 2),
             *(Paragraph(Words(line)) for line in said),
         ]
-        for block in blocks:
-            _print(block, console)
+        write(console, blocks)
         durable.write_text(root / PAGE, to_html(blocks, contents=False))
         say(console, f"page: {root / PAGE}")
         return [*written, root / PAGE]
@@ -145,15 +144,6 @@ class SiteAnswer:
         if not (folder / REASONS).exists():
             keep_reasons(folder, trust=self._trust)
         return bound(folder, read_run(folder).ran())
-
-
-def _print(block: Block, console: Console) -> None:
-    if isinstance(block, Heading):
-        say(console, f"\n{block.text.upper() if block.level == 1 else block.text}")
-    elif isinstance(block, Table):
-        show(console, block, "", names=1)
-    elif isinstance(block, Paragraph):
-        say(console, str(block.text))
 
 
 def _left_out(folder: Path) -> Iterator[Block]:
@@ -171,34 +161,23 @@ def _left_out(folder: Path) -> Iterator[Block]:
 
 def _groups(found: Mapping[str, Sequence[Group]]) -> Table:
     """Mean waits and waiting node-hours by group, in each schedule."""
-    names = [*found]
-    first = {(one.kind, one.name): one for one in found[names[0]]}
+    first = {(one.kind, one.name): one for one in next(iter(found.values()))}
     tables = {name: {(one.kind, one.name): one for one in several} for name, several in found.items()}
-    headings = [
-        "jobs by",
-        "",
-        "jobs",
-        *(f"mean wait {name}" for name in names),
-        *(f"node-hours {name}" for name in names),
-    ]
     lines = [
         [
-            Words(kind),
-            Words(label),
+            Words(label, small=kind),
             Words(number(one.jobs), value=one.jobs),
-            *(_of(tables[name].get((kind, label)), "wait_s") for name in names),
-            *(_of(tables[name].get((kind, label)), "node_hours") for name in names),
+            *(_waits(table.get((kind, label))) for table in tables.values()),
         ]
         for (kind, label), one in first.items()
     ]
-    return Table(headings, lines)
+    return Table(["jobs by", "jobs", *(f"mean wait {name}" for name in tables)], lines)
 
 
-def _of(group: Group | None, name: str) -> Words:
+def _waits(group: Group | None) -> Words:
     if group is None:
         return Words("–")
-    value = float(getattr(group, name))
-    return Words(wait(value) if name == "wait_s" else number(round(value)), value=value)
+    return Words(wait(group.wait_s), value=group.wait_s, small=f"{number(round(group.node_hours))} node-hours")
 
 
 def _bindings(waiting: Mapping[str, Bound]) -> Table:

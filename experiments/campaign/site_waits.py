@@ -11,12 +11,12 @@ from rich.console import Console
 
 from spillway.analysis import site_waits
 from spillway.analysis.campaign import read_campaign
+from spillway.analysis.document.terminal import show
 from spillway.analysis.tables import JobTable, read_eligible, read_run
 from spillway.base import durable
 from spillway.base.files import read_file
 from spillway.experiments.run import policies
 from spillway.experiments.run.spec import RunSpec
-from spillway.experiments.run.terminal import show
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
 

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
+from spillway.analysis.document.terminal import show
 from spillway.analysis.document.text import to_csv, to_latex
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
@@ -21,7 +22,6 @@ from spillway.experiments.campaign import reuse
 from spillway.experiments.campaign.reuse import Standing
 from spillway.experiments.run import folders, provenance
 from spillway.experiments.run.spec import RunSpec
-from spillway.experiments.run.terminal import show
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))

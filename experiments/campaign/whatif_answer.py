@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from spillway.analysis.document.terminal import say, show
 from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.ratios import Wording
@@ -28,7 +29,6 @@ from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOu
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
-from spillway.experiments.run.terminal import say, show
 from spillway.workloads.logs.book import Fate, said
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S

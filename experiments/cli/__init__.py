@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, play
+from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, play, tell
 from spillway.base.near import near
 from spillway.experiments.campaign import signals
 
@@ -130,7 +130,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from spillway.experiments.run.version import version
 
-        print(f"{PROGRAM} {version()}")
+        tell(f"{PROGRAM} {version()}")
         parser.exit()
 
 

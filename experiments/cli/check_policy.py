@@ -49,8 +49,7 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Check, and print the findings."""
-    from rich.console import Console
-
+    from spillway.analysis.document.terminal import terminal
     from spillway.base.errors import OptionError
     from spillway.base.plugins import split_spec
     from spillway.experiments.trials.checks import check, check_one
@@ -66,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
     if options.case is not None:
         found = check_one(policy, world_from(options.case, CASE), cpu_s)
     else:
-        with shown(Console(), lines=True) as show_progress:
+        with shown(terminal(), lines=True) as show_progress:
             found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), show_progress)
     tell("\n".join(findings_lines(policy, found)))
     return FAILED if any(one.result == FAILS for one in found.verdicts) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser
+from spillway.base.arguments import Parser, tell
 
 HELP = "completion of commands, options and choices for a shell"
 DESCRIPTION = (
@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
 
     parser = build_parser()
     _fill(parser)
-    print(shtab.complete(parser, shell=options.shell))
+    tell(shtab.complete(parser, shell=options.shell))
     return 0
 
 

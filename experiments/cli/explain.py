@@ -7,7 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from spillway.base.arguments import Parser
+from spillway.base.arguments import Parser, tell
 from spillway.base.errors import printable
 
 HELP = "the reasons why a job waited"
@@ -29,9 +29,6 @@ def command(options: argparse.Namespace) -> int:
     """Print the reasons."""
     from spillway.experiments.run.explain import explain
 
-    def say(text: str) -> None:
-        print(printable(text), file=sys.stderr, flush=True)
-
-    for line in explain(options.run, options.job, say, trust=options.trust):
-        print(textwrap.fill(printable(line), 100))
+    for line in explain(options.run, options.job, lambda text: tell(text, to=sys.stderr), trust=options.trust):
+        tell(textwrap.fill(printable(line), 100))
     return 0

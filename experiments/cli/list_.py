@@ -1,19 +1,14 @@
-"""``spillway list NOUN``: everything that can be chosen, one table per noun."""
+"""``spillway list NOUN``: everything that can be chosen, as documents (:mod:`spillway.analysis.document`)."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table
 from spillway.base.arguments import Parser
-from spillway.base.options import OptionInfo, describe
-from spillway.experiments.run.terminal import say
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from spillway.base.options import OptionInfo, describe, show
 
 HELP = "all choices: policies, models, lives, engines, studies, platforms, workloads"
 EXAMPLES = """
@@ -24,100 +19,132 @@ spillway list platforms
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("noun", choices=tuple(_NOUNS), metavar="NOUN", help=f"one of {', '.join(_NOUNS)}")
+    parser.add_argument("noun", choices=tuple(NOUNS), metavar="NOUN", help=f"one of {', '.join(NOUNS)}")
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the table."""
-    from spillway.schedulers.service.listing import wide_console
+    """Print the document."""
+    from spillway.analysis.document.terminal import terminal, write
 
-    _NOUNS[options.noun](wide_console())
+    write(terminal(), NOUNS[options.noun]())
     return 0
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A class with options, as a row of the tables (:class:`spillway.schedulers.service.listing.Entry`)."""
+def policies() -> Iterator[Block]:
+    """Every policy; then the options of each class of policies, with the defaults of its names."""
+    from spillway.schedulers.policies import POLICIES
 
-    of: type
-    settings: Mapping[str, Any]
-
-    @property
-    def summary(self) -> str:
-        return (inspect.getdoc(self.of) or "").partition("\n")[0]
-
-    @property
-    def reference(self) -> str:
-        return str(getattr(self.of, "source", ""))
-
-    def options(self) -> list[OptionInfo]:
-        return list(describe(self.of))
-
-
-def _policies(console: Console) -> None:
-    from spillway.schedulers.service.listing import print_policies
-
-    print_policies(console)
-    _registered("policy", console)
+    rows = [
+        (f"`{name}`", entry.summary + "".join(f"; --{key.replace('_', '-')} {show(value)}"
+         for key, value in entry.settings.items()), entry.reference)
+        for name, entry in POLICIES.items()
+    ]  # fmt: skip
+    yield Table(("policy", "rule", "source"), rows)
+    yield from _registered("policy")
+    families: dict[type, list[str]] = {}
+    for name, entry in POLICIES.items():
+        families.setdefault(entry.cls, []).append(name)
+    for cls, names in families.items():
+        yield from _options({name: POLICIES[name].options() for name in names}, first_paragraph(cls))
 
 
-def _models(console: Console) -> None:
-    from spillway.schedulers.jobmodels import MODELS
-    from spillway.schedulers.service.listing import print_entries
+def models() -> Iterator[Block]:
+    """Every job model: its options, needs, and further columns of results."""
+    from spillway.schedulers.jobmodels import MODELS, record
+    from spillway.schedulers.jobmodels.base import FileSystem
 
-    print_entries("model", {name: _Entry(one, {}) for name, one in MODELS.items()}, console)
-    _registered("job model", console)
+    rows = []
+    for name, cls in MODELS.items():
+        words = {"dynamic jobs": cls.needs.dynamic_jobs, "profile reuse": cls.needs.profile_reuse}
+        needs = [word for word, needed in words.items() if needed]
+        needs += [f"file system: {cls.needs.file_system.value}"] * (cls.needs.file_system is not FileSystem.NO)
+        rows.append((f"`{name}`", first_paragraph(cls), str(cls.source), ", ".join(needs)))
+    yield Table(("model", "behaviour of jobs", "source", "needs"), rows)
+    yield from _registered("job model")
+    for name, cls in MODELS.items():
+        yield from _options({name: describe(cls)})
+        columns = (*record.columns(cls.stages, cls.moved, cls.needs.gate), *cls.columns)
+        if columns:
+            yield Paragraph(f"Further columns of `jobs.csv`: {', '.join(f'`{column}`' for column in columns)}.")
 
 
-def _lives(console: Console) -> None:
+def lives() -> Iterator[Block]:
+    """Every life of burst buffers and its options."""
     from spillway.schedulers.lives import LIVES
-    from spillway.schedulers.service.listing import print_entries
 
-    print_entries("life", {name: _Entry(one, {}) for name, one in LIVES.items()}, console)
+    rows = [(f"`{name}`", first_paragraph(cls), str(cls.source)) for name, cls in LIVES.items()]
+    yield Table(("life", "rule", "source"), rows)
+    for name, cls in LIVES.items():
+        yield from _options({name: describe(cls)})
 
 
-def _registered(kind: str, console: Console) -> None:
+def _options(by_name: Mapping[str, Sequence[OptionInfo]], about: str = "") -> Iterator[Block]:
+    """The names of a class as a heading, its meaning, and its options."""
+    yield Heading(", ".join(by_name))
+    if about:
+        yield Paragraph(about)
+    first = next(iter(by_name.values()))
+    yield options_table(first, by_name) if first else Paragraph("No options.")
+
+
+def options_table(options: Iterable[OptionInfo], by_name: Mapping[str, Sequence[OptionInfo]] | None = None) -> Table:
+    """A row for each option; ``by_name``: the same options under several names, whose defaults may differ."""
+    rows = []
+    for place, info in enumerate(options):
+        defaults: dict[str, list[str]] = {}
+        for name, infos in (by_name or {"": [*options]}).items():
+            defaults.setdefault(f"`{show(infos[place].default)}`", []).append(name)
+        usual = max(defaults, key=lambda value: len(defaults[value]))
+        others = [f"{value} for {', '.join(names)}" for value, names in defaults.items() if value != usual]
+        rows.append((f"`{info.name}`", info.expected, "; ".join([usual, *others]), info.help))
+    return Table(("option", "value", "default", "meaning"), rows)
+
+
+def first_paragraph(thing: object) -> str:
+    """First paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split()).replace("``", "`")
+
+
+def _registered(kind: str) -> Iterator[Block]:
     from spillway.base.entry_points import registered
-    from spillway.schedulers.service.listing import print_registered
 
-    print_registered({kind: registered(kind)}, console)
+    rows = [(f"`{one.name}`", one.package, one.place) for one in registered(kind)]
+    if rows:
+        yield Table(("from installed packages", "package", "class"), rows)
 
 
-def _engines(console: Console) -> None:
+def _engines() -> Iterator[Block]:
     from spillway.experiments.run.spec import ENGINE_WORDS
 
-    _print_rows(((engine.value, words) for engine, words in ENGINE_WORDS.items()), console)
+    yield Table(("engine", "meaning"), [(f"`{engine.value}`", words) for engine, words in ENGINE_WORDS.items()])
 
 
-def _studies(console: Console) -> None:
+def _studies() -> Iterator[Block]:
     from spillway.experiments.studies.catalogue import STUDIES
 
-    _print_rows(STUDIES.items(), console)
+    yield Table(("study", "subject"), [(f"`{name}`", words) for name, words in STUDIES.items()])
 
 
-def _print_rows(rows: Iterable[tuple[str, str]], console: Console) -> None:
-    for name, words in rows:
-        say(console, f"{name:20} {words}")
+def _platforms() -> Iterator[Block]:
+    from spillway.platforms.catalogue import builtin_files, describe
+
+    yield Table(("platform", "machine"), [(f"`{name}`", describe(name).summary) for name in builtin_files()])
 
 
-def _platforms(_: Console) -> None:
-    from spillway.platforms.cli import main
-
-    main(["list"])
-
-
-def _workloads(_: Console) -> None:
+def _workloads() -> Iterator[Block]:
     from spillway.workloads.cli import main
 
     main(["list"])
+    yield from ()
 
 
-_NOUNS: Mapping[str, Callable[[Console], None]] = {
-    "policies": _policies,
-    "models": _models,
-    "lives": _lives,
+NOUNS: Mapping[str, Callable[[], Iterator[Block]]] = {
+    "policies": policies,
+    "models": models,
+    "lives": lives,
     "engines": _engines,
     "studies": _studies,
     "platforms": _platforms,
     "workloads": _workloads,
 }
+"""Documents by noun."""

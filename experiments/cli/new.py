@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from spillway.base.arguments import Parser
+from spillway.base.arguments import Parser, tell
 from spillway.base.durable import write_text
 from spillway.experiments.run.errors import SpecError
 
@@ -218,8 +218,8 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Write the files, and say what to do next."""
     for path in begin(options.kind, options.name):
-        print(path.relative_to(ROOT))
-    print(f"its test: .venv/bin/python -m pytest {begin_test(options.kind, options.name)}")
+        tell(path.relative_to(ROOT))
+    tell(f"its test: .venv/bin/python -m pytest {begin_test(options.kind, options.name)}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_out, complain
+from spillway.base.arguments import Parser, add_out, complain, tell
 
 HELP = "a site as its scheduler needs it: import, show"
 EXAMPLES = """
@@ -59,14 +59,14 @@ def _import(options: argparse.Namespace) -> int:
     for line in found.said:
         complain(line, is_error=False)
     if out is None:
-        print(found.text, end="")
+        tell(found.text.removesuffix("\n"))
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
+    from spillway.analysis.document.terminal import terminal
     from spillway.experiments.site.shown import show
-    from spillway.schedulers.service.listing import wide_console
     from spillway.schedulers.site_file import read_site
 
-    show(read_site(options.file), wide_console())
+    show(read_site(options.file), terminal())
     return 0

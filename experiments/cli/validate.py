@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser, natural, number, whole
+from spillway.base.arguments import Parser, natural, number, tell, whole
 from spillway.experiments.slurm.packages import RELEASES
 
 HELP = "the simulator against a real resource manager"
@@ -64,12 +64,12 @@ def command(options: argparse.Namespace) -> int:
     try:
         recording = recording_of(vars(options))
     except Missing as missing:
-        print(f"validate slurm: skipped: {missing}")
+        tell(f"validate slurm: skipped: {missing}")
         return SKIPPED
     if options.record is not None:
         write(recording, options.record)
     text, passes = compared(recording)
-    print(text)
+    tell(text)
     if options.out is not None:
         durable.write_text(options.out, text + "\n")
     return 0 if passes else 1

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from spillway.base.arguments import tell
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.spec import DEFAULT_IMAGE
 
@@ -302,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _noting_signals() as signals:
             code = run(given[0], given[1:], _write, lambda: bool(signals) or os.getppid() != parent)
     except (SpecError, RunFailed) as error:
-        print(f"docker: error: {error}", file=sys.stderr)
+        tell(f"docker: error: {error}", to=sys.stderr)
         return error.exit_code
     if code is None:
         return 128 + (signals[0] if signals else signal.SIGHUP)

@@ -11,9 +11,9 @@ import msgspec
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
+from spillway.analysis.document.terminal import say
+from spillway.analysis.document.terminal import show as print_table
 from spillway.base.units import NONE, duration, size
-from spillway.experiments.run.terminal import say
-from spillway.experiments.run.terminal import show as print_table
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights

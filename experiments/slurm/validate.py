@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings, Submission
 from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, priorities, table, waits
@@ -161,7 +162,7 @@ def live(given: Mapping[str, Any]) -> Recording:
         site=usual(chosen["nodes"]) if chosen.get("with_site") else None,
     )
     jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"], chosen["between"], chosen["day"])
-    return run(settings, jobs, lambda line: print(line, file=sys.stderr, flush=True))
+    return run(settings, jobs, lambda line: tell(line, to=sys.stderr))
 
 
 def _flag(name: str) -> str:

@@ -55,16 +55,14 @@ def find_study(name: str) -> Study:
 
 def verdicts_of(options: argparse.Namespace) -> int:
     """Print and write one table of all claims; return exit code 1 if a kept result was changed."""
-    from rich.console import Console
-
     from spillway.analysis.document.blocks import Table
+    from spillway.analysis.document.terminal import say, show, terminal
     from spillway.analysis.document.text import to_csv
     from spillway.experiments.run.folders import write_text
-    from spillway.experiments.run.terminal import say, show
     from spillway.experiments.studies import report
     from spillway.experiments.studies.verdicts import Verdict
 
-    console, root = Console(width=200), Path(options.out)
+    console, root = terminal(), Path(options.out)
     lines, changed = collect(root)
     if not lines and not changed:
         raise SpecError(f"no study's claims are below {str(root)!r}: run 'spillway study NAME' first, or name --out")

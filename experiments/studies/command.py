@@ -8,16 +8,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from spillway.analysis.document.html import shown
+from spillway.analysis.document.terminal import say, terminal
 from spillway.base.arguments import positive
 from spillway.experiments.campaign import reuse
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.terminal import say
 from spillway.experiments.studies import pairs, report
 from spillway.experiments.studies.pairs import Reading
 from spillway.experiments.studies.points import Grid, Point, Value
@@ -37,7 +35,7 @@ DATA = "data"
 def run(study: Study, options: argparse.Namespace) -> int:
     """Run a study; return the exit code (0, or :data:`FAILURES`)."""
     paper = paper_given(options)  # reports errors before anything runs
-    console = Console(width=200) if not sys.stdout.isatty() else Console()
+    console = terminal(200)
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
     withheld = _changed(changes) or (study.changed_by_quick if options.quick else "") or study.lacks(usual[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from spillway.analysis.document.terminal import say
 from spillway.base.options import Value as Setting
 from spillway.base.plugins import split_spec
 from spillway.experiments.campaign.grid import expand
@@ -29,7 +30,6 @@ from spillway.experiments.run.spec import (
     RunSpec,
     WorkloadSpec,
 )
-from spillway.experiments.run.terminal import say
 from spillway.experiments.studies.points import Point, Values
 
 NAMED = ("workload", "platform", "policy", "model", "engine", "seed")

@@ -14,13 +14,13 @@ from rich.console import Console
 
 from spillway.analysis.document.blocks import Block, Heading, Image, Listing, Paragraph, Table
 from spillway.analysis.document.html import to_html
+from spillway.analysis.document.terminal import say
+from spillway.analysis.document.terminal import show as show_table
 from spillway.analysis.document.text import to_csv, to_markdown
 from spillway.analysis.names import slug
 from spillway.experiments.campaign import reuse
 from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
-from spillway.experiments.run.terminal import say
-from spillway.experiments.run.terminal import show as show_table
 from spillway.experiments.studies.claims import Parameter
 from spillway.experiments.studies.pairs import Pair, Reading, apart
 from spillway.experiments.studies.results import Results

@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from spillway.analysis.document.terminal import say
 from spillway.base.arguments import how
 from spillway.base.plugins import OUTSIDE, module_from_file
 from spillway.experiments.campaign import reuse, signals
@@ -26,7 +27,6 @@ from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
 from spillway.experiments.run.folders import make_folder
 from spillway.experiments.run.single import Task
-from spillway.experiments.run.terminal import say
 from spillway.experiments.studies import product
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import Product

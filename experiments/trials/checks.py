@@ -15,6 +15,7 @@ from random import Random
 
 import msgspec
 
+from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
 from spillway.experiments.trials.disciplines import CHECKS
 from spillway.experiments.trials.drawing import other_options, random_world
@@ -224,4 +225,4 @@ def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))
+    tell(json.dumps(_digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))

@@ -8,14 +8,13 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
-from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
+from spillway.analysis.document.terminal import show, terminal
 from spillway.base import durable
 from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.terminal import show
 from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
 from spillway.experiments.trials.drawing import plain_worlds
@@ -169,7 +168,7 @@ def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int
     subject, tested = _subject(options)
     if options.world is not None:
         return _world(options, subject, discipline)
-    with shown(Console(stderr=True), lines=False) as tell:
+    with shown(terminal(stderr=True), lines=False) as tell:
         found = verdicts(subject, discipline, extent, tell)
     stories = [[one.name, *story(failure, discipline, tested)] for one in found for failure in one.failures]
     title = f"{subject.name} as {discipline}: {count(found)}"
@@ -190,7 +189,7 @@ def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> 
 def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
     """Test all built-in policies for all disciplines; return the exit code."""
     found: dict[str, dict[str, dict[str, Failure]] | str] = {}
-    with shown(Console(stderr=True), lines=False) as tell:
+    with shown(terminal(stderr=True), lines=False) as tell:
         for place, name in enumerate(POLICIES):
             tell("policies", place, len(POLICIES))
             try:
@@ -223,8 +222,7 @@ def _report(
 ) -> None:
     """Print the table and the failures; write them, and all verdicts as JSON, if requested."""
     head, *body = rows
-    console = Console()
-    show(console if console.is_terminal else Console(width=160), Table(head, body), title, names=len(head))
+    show(terminal(), Table(head, body), title, names=len(head))
     for lines in stories:
         tell("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
     if options.out is not None:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from spillway.analysis.document.blocks import Code, Heading, Table
+from spillway.analysis.document.terminal import say
 from spillway.analysis.document.text import to_markdown
 from spillway.experiments.campaign.progress import columns
-from spillway.experiments.run.terminal import say
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Outcome, Tell

@@ -10,13 +10,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from spillway.analysis.document.blocks import Block, Heading, Listing, Paragraph, Table
+from spillway.analysis.document.terminal import say, show, terminal
 from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
+from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.terminal import say, show
 from spillway.experiments.slurm.availability import Missing
 from spillway.experiments.slurm.starvation import MEASURED, SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
@@ -56,8 +55,8 @@ def command(options: argparse.Namespace) -> int:
     found = compared(schedulers)
     rows, reasons = _rows(found), _reasons(found)
     columns = ["scheduler", *(case.name for case in CASES)]
-    console = Console()
-    show(console if console.is_terminal else Console(width=120), Table(columns, rows), _TITLE)
+    console = terminal()
+    show(console, Table(columns, rows), _TITLE)
     words = sentences(found)
     for line in (*words, *reasons):
         say(console, line)
@@ -102,9 +101,9 @@ def _slurm(options: argparse.Namespace) -> list[Scheduler]:
     if not options.live:
         return [] if options.words[1:] or options.policy not in (None, "all") else [*kept(SHIPPED)]
     try:
-        found = run_all(lambda line: print(line, file=sys.stderr, flush=True))
+        found = run_all(lambda line: tell(line, to=sys.stderr))
     except Missing as missing:
-        print(f"conformance slurm: no Slurm can be run here, recordings are shown: {missing}", file=sys.stderr)
+        tell(f"conformance slurm: no Slurm can be run here, recordings are shown: {missing}", to=sys.stderr)
         return [*kept(SHIPPED)]
     if options.record is not None:
         keep(found, options.record)
@@ -115,7 +114,7 @@ def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
     """Schedulers of pybatsim, if it is installed."""
     package = importlib.util.find_spec("batsim")
     if package is None or package.origin is None:
-        print("pybatsim's schedulers are left out: pybatsim is not installed", file=sys.stderr)
+        tell("pybatsim's schedulers are left out: pybatsim is not installed", to=sys.stderr)
         return
     there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files in its working folder
     for name in _PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's

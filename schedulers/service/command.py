@@ -88,12 +88,17 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _list() -> int:
+    """Print every policy with its options, and the names that installed packages register."""
     from spillway.base.entry_points import GROUPS, registered
-    from spillway.schedulers.service.listing import print_policies, print_registered, wide_console
+    from spillway.base.options import show
+    from spillway.schedulers.policies import POLICIES
 
-    console = wide_console()
-    print_policies(console)
-    print_registered({kind: registered(kind) for kind in GROUPS}, console)
+    for name, entry in POLICIES.items():
+        tell(f"{name}: {entry.summary} ({entry.reference})")
+        for info in entry.options():
+            tell(f"    {info.name}={show(info.default)}  {info.help} ({info.expected})")
+    for kind in GROUPS:
+        tell(*(f"{one.name}: a {kind} of {one.package} ({one.place})" for one in registered(kind)))
     return 0
 
 

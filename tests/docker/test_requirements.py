@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DIRECT = ("msgspec", "numpy", "pyzmq", "rich", "z3-solver")
+DIRECT = ("msgspec", "numpy", "pyzmq", "z3-solver")
 """Packages that schedulers/, simulator/, platforms/ and workloads/ import, except for pictures."""
 
 

@@ -183,7 +183,7 @@ LAW: Mapping[str, Rule] = {
     "schedulers.site_file": _rule(
         "schedulers.model.*", "protocol.intervals", "base.*", others="msgspec", standard=EVERYTHING
     ),
-    "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
+    "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", standard=EVERYTHING),
     "schedulers.service.door": _rule(
         "protocol.limits", "base.errors", "base.socket_events", others="zmq", standard=EVERYTHING
     ),
@@ -220,7 +220,9 @@ LAW: Mapping[str, Rule] = {
     ),
     # pyarrow: tables as parquet, an extra.
     "analysis.*": _rule(
-        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn pyarrow", standard=EVERYTHING
+        "analysis.*", "base.*",
+        others="numpy numpy.random matplotlib seaborn pyarrow rich jinja2 markupsafe",
+        standard=EVERYTHING,
     ),
     # The checks of a scheduler share only the messages with the schedulers.
     "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
@@ -245,8 +247,8 @@ LAW: Mapping[str, Rule] = {
     ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
-        others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests shtab pandas IPython",
+        others="numpy numpy.random matplotlib seaborn PIL msgspec rich markupsafe zmq distributed dask dask_jobqueue "
+        "docker requests shtab pandas IPython",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spillway.base.arguments import tell
 from spillway.base.durable import write_text
 from spillway.experiments.studies.jeannot.play import USUAL, drawn, protocol_of
 from spillway.experiments.studies.points import Point, Value
@@ -148,8 +149,8 @@ def main(folder: Path) -> None:
     examples = read_examples(EXAMPLES.read_text(encoding="utf-8"))
     write_text(LEARNED, to_text(learn_from(examples)))
     for objective, one in judge(examples).items():
-        print(f"{objective}, {len(examples)} workloads: {one}")
-    print(f"written: {EXAMPLES}, {LEARNED}")
+        tell(f"{objective}, {len(examples)} workloads: {one}")
+    tell(f"written: {EXAMPLES}, {LEARNED}")
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ def blocks(folder: Path) -> list[Block]:
 
 
 def test_markdown(tmp_path: Path) -> None:
-    """Tables with right-aligned numbers, pictures as relative links."""
+    """Tables with words on the left, pictures as relative links."""
     text = to_markdown(blocks(tmp_path), tmp_path)
     assert text.startswith("# Title & more\n\n## Part one\n\n")
-    assert "| name | verdict |\n| :--- | ---: |\n| a | reproduced |" in text
+    assert "| name | verdict |\n| :--- | :--- |\n| a | reproduced |" in text
     assert "- first\n- second" in text
     assert "![A picture](plots/a.png)" in text
 
@@ -79,11 +79,11 @@ def test_columns_with_sentences_are_text() -> None:
     table = Table(
         ("place", "claim", "verdict"), [["section 1", sentence, "reproduced"], ["section 2", "less", "fitted"]]
     )
-    assert table.texts() == [False, True, False]
+    assert table.kinds() == ["", "text", "word"]
     page = to_html([table])
     assert f'<td class="text">{sentence}</td><td class="met">reproduced</td>' in page
     assert '<td>section 2</td><td class="text">less</td><td class="open">fitted</td>' in page
-    assert "| :--- | :--- | ---: |" in to_markdown([table], Path())
+    assert "| :--- | :--- | :--- |" in to_markdown([table], Path())
 
 
 def test_names_of_columns_are_no_verdicts() -> None:
