@@ -18,7 +18,7 @@ WHOLE = 24
 """Characters of a name that a narrow terminal does not break."""
 
 WIDE = 160
-"""Width of what is printed to a file or a pipe, in characters."""
+"""Width of the output in a file or a pipe, in characters."""
 
 _UNBROKEN = 10_000
 """Width, in characters, at which no line is broken."""

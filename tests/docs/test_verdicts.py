@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 from docs.tools import verdicts
+from spillway.analysis.document.text import to_markdown
 from spillway.experiments.studies.catalogue import find_study
 from spillway.experiments.studies.verdicts import Verdict
 
@@ -20,7 +21,7 @@ def row(name: str, **cells: str) -> dict[str, str]:
 def test_every_study_has_a_page() -> None:
     """All claims of the table are counted, and each without a group has a line."""
     rows = verdicts.read()
-    found = verdicts.pages(rows)
+    found = {name: to_markdown(blocks) for name, blocks in verdicts.pages(rows).items()}
     assert set(found) == {"index.md", *(f"{study}.md" for study in {one["study"] for one in rows})}
     assert f"| all | {len(rows)} |" in found["index.md"]
     for one in rows:
