@@ -7,9 +7,17 @@ import pytest
 from spillway.schedulers.timesharing.columns import mask_of
 from spillway.schedulers.timesharing.rules import Rules, Where
 from spillway.schedulers.timesharing.slices import Slices
-from tests.reference.gang_matrix import Matrix, Request
-from tests.schedulers.timesharing.core_steps import clean, migrate, recompute, schedule
-from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
+from tests.schedulers.timesharing.matrices import (
+    Matrix,
+    Request,
+    clean,
+    drawing,
+    lines,
+    matrix_from,
+    migrate,
+    recompute,
+    schedule,
+)
 
 FIGURE_3 = """
 1 1 1 1 1 1 1 1

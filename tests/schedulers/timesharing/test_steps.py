@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
@@ -13,10 +12,21 @@ from spillway.core import GangMatrix
 from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
-from tests.reference import gang_steps
-from tests.reference.gang_matrix import Matrix, Place, Request, Streams
-from tests.schedulers.timesharing.core_steps import clean, compact, fill, migrate, recompute, schedule
-from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
+from tests.schedulers.timesharing.matrices import (
+    Matrix,
+    Place,
+    Request,
+    Streams,
+    clean,
+    compact,
+    drawing,
+    fill,
+    lines,
+    matrix_from,
+    migrate,
+    recompute,
+    schedule,
+)
 
 WIDTH, LEVEL = 6, 3
 
@@ -245,48 +255,6 @@ def test_scanning_goes_on_after_a_file_that_is_taken_and_a_buffer_that_does_not_
     queue = [Request(0, 1, 0b1), Request(1, 1, 0b1), Request(2, 1, 0b10), Request(3, 1, 0b100)]
     held = schedule(Matrix(1, 4), queue, Where.FILES, hold=lambda job, _: job.job != 2, discipline=Queue.SCAN)
     assert [place.job for place in held[0].places] == [0, 3]
-
-
-@settings(max_examples=300)
-@given(
-    level=st.integers(1, 5),
-    width=st.sampled_from([3, 6, 63, 64, 65, 130]),
-    rules=RULES,
-    discipline=st.sampled_from(Queue),
-    data=st.data(),
-)
-def test_the_core_is_its_plain_twin(
-    level: int, width: int, rules: Rules, discipline: Queue, data: st.DataObject
-) -> None:
-    """Places, migrations and calls of ``hold`` of random events are those of the steps in plain code: with streams,
-    closed columns, buffers that do not fit, and more columns than a word has bits."""
-    rules = replace(rules, queue=discipline)
-    columns = st.integers(0, min(width, 8) - 1).map(lambda column: column * ((width - 1) // min(width - 1, 7)))
-    links = Links((mask_of(range(width)), mask_of(range(0, width, 2)), mask_of(range(0, width, 6))), (100, 70, 40))
-    streams = Streams(links, data.draw(st.dictionaries(st.integers(0, 30), st.sampled_from([10, 25, 35]))))
-    matrix, number = Matrix(level, width), 0
-    for _ in range(data.draw(st.integers(1, 6))):
-        queue = []
-        for files in data.draw(st.lists(st.one_of(st.sets(columns, min_size=1), st.integers(1, width)), max_size=4)):
-            size, mask = (files, 0) if isinstance(files, int) else (len(files), mask_of(files))
-            queue.append(Request(number, size, mask))
-            number += 1
-        gone = data.draw(st.sets(st.sampled_from([place.job for place in matrix.places] or [-1])))
-        closed, unlucky = mask_of(data.draw(st.sets(columns, max_size=2))), data.draw(st.integers(2, 4))
-        tasks = data.draw(st.sampled_from([0, 1, 3, width]))
-        seen: list[list[tuple[int, int]]] = [[], []]
-        outcomes = []
-        for steps, calls in zip((recompute, gang_steps.recompute), seen, strict=True):
-
-            def hold(request: Request, mask: int, calls: list[tuple[int, int]] = calls, among: int = unlucky) -> bool:
-                calls.append((request.job, mask))
-                return request.job % among != 0
-
-            outcomes.append(steps(matrix.without(tuple(gone)), queue, rules, tasks, closed, hold, streams))
-        assert outcomes[0] == outcomes[1]
-        assert seen[0] == seen[1]
-        matrix = outcomes[0].matrix
-        matrix.check()
 
 
 def test_a_matrix_refuses_what_is_not_in_it() -> None:
