@@ -1,41 +1,25 @@
-"""Phased execution: the thesis's stages on the wire, and nothing leaks when sub-jobs end, fail or are killed."""
+"""The IO-Aware model: its stages, phases, bytes and options; ``tools.fuzz conversations`` plays it to the wire."""
 
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError, RemoteProtocolError
 from spillway.base.options import build
 from spillway.protocol.messages import (
     BatsimConfig,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    KillJob,
-    RegisterJob,
-    RegisterProfile,
-    RejectJob,
-    Request,
     ResourceInfo,
-    SetJobMetadata,
     SimulationBegins,
 )
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.execution import Ended
 from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
 from spillway.schedulers.jobmodels.io_aware import IoAware, flops_per_node, staged_bytes
-from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
+from spillway.schedulers.jobmodels.record import Checkpoints
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
-from tests.schedulers.jobmodels.wire_rules import WireRules
 
 GB = 10**9
-DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 
 
 def machine() -> Machine:
@@ -59,160 +43,13 @@ def job(cpu: float, walltime_s: float = 10_000.0, nodes: int = 2, bb_bytes: int 
     return Job("w0!15", 0, 0.0, walltime_s, nodes, bb_bytes, 0, "15", profile)
 
 
-class Wire:
-    """A scripted Batsim: applies requests, tracks running jobs, and checks every request with the guard."""
-
-    def __init__(self, model: IoAware | None = None, config: BatsimConfig = DYNAMIC) -> None:
-        self.records: list[JobRecord] = []
-        self.phased = ProgramRuntime(model or IoAware(), on_record=self.records.append)
-        self.phased.begin(machine(), config)
-        self.guard = WireRules(config, {"w0": {"15": {}}})
-        self.guard.submitted("w0!15")
-        self.running: list[str] = []
-        self.log: list[Request] = []
-        self.ended: list[Ended] = []
-        self.killed: set[str] = set()
-
-    def apply(self, requests: object) -> None:
-        """Take requests as Batsim would."""
-        batch = list(requests)  # type: ignore[call-overload]
-        self.guard.check(batch)
-        self.log += batch
-        for request in batch:
-            if isinstance(request, ExecuteJob):
-                self.running.append(request.job_id)
-            elif isinstance(request, KillJob):
-                assert set(request.job_ids) <= set(self.running)
-                self.killed |= set(request.job_ids)
-
-    def complete(self, index: int, now_s: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
-        """End one running sub-job."""
-        sub_id = self.running.pop(index % len(self.running))
-        if sub_id in self.killed:
-            state = JobState.COMPLETED_KILLED
-        code = {JobState.COMPLETED_SUCCESSFULLY: 0, JobState.COMPLETED_KILLED: -2}.get(state, -1)
-        self.guard.completed((sub_id,))
-        step = self.phased.handle(JobCompleted(now_s, sub_id, state, code, ()), now_s)
-        assert step is not None
-        self.apply(step.requests)
-        self.ended += step.ended
-
-    def start(self, a_job: Job) -> None:
-        """Start the job at time 0."""
-        allocation = Allocation(tuple(range(a_job.nodes)), tuple(i % 2 for i in range(a_job.nodes)), a_job.bb_bytes)
-        self.apply(self.phased.start(a_job, allocation, 0.0).requests)
-
-
-def kinds(requests: list[Request]) -> list[str]:
-    """Class names of requests."""
-    return [type(request).__name__ for request in requests]
-
-
-def test_first_stage_on_the_wire() -> None:
-    """Stage-in: metadata, one profile, all registrations, all executions, then the static job is rejected."""
-    wire = Wire()
-    wire.start(job(3.6e12))
-    assert kinds(wire.log) == ["SetJobMetadata", "RegisterProfile"] + ["RegisterJob"] * 2 + ["ExecuteJob"] * 2 + [
-        "RejectJob"
-    ]
-    metadata, profile, first, _, execute, second_execute, reject = wire.log
-    assert isinstance(metadata, SetJobMetadata)
-    assert metadata.metadata == str(4 * GB + 1)
-    assert isinstance(profile, RegisterProfile)
-    assert (profile.workload_name, profile.profile_name) == ("w0%15", "data_staging_profile_0")
-    assert isinstance(first, RegisterJob)
-    assert first.job["walltime"] == 10_000.0
-    assert isinstance(execute, ExecuteJob)
-    assert isinstance(second_execute, ExecuteJob)
-    assert (execute.alloc, execute.storage_mapping) == ((4, 6), {"source": 6, "destination": 4})
-    assert (second_execute.alloc, second_execute.storage_mapping) == ((5, 6), {"source": 6, "destination": 5})
-    assert isinstance(reject, RejectJob)
-
-
-def test_two_phases_with_checkpoint_and_concurrent_drain() -> None:
-    """7200 s of work: stage-in, compute, checkpoint, compute beside drains, stage-out; the end waits for the drains."""
-    wire = Wire()
-    wire.start(job(7.2e12))
-    wire.complete(0, 1.0)
-    wire.complete(0, 1.0)
-    assert wire.running == ["w0%15!2"]
-    wire.complete(0, 3601.0)
-    checkpoint = [r for r in wire.log if isinstance(r, RegisterProfile)][-1]
-    assert checkpoint.profile["bytes_to_write"] == 2 * GB, "half of the burst buffer, rounded down"
-    wire.complete(0, 3602.0)
-    wire.complete(0, 3603.0)
-    assert len(wire.running) == 3, "second compute phase beside two drains"
-    drains = wire.running[1:]
-    wire.complete(0, 7203.0)
-    assert len(wire.running) == 4, "two drains and two stage-outs"
-    for _ in range(2):
-        wire.complete(2, 7204.0)
-    assert wire.running == drains
-    assert wire.ended == []
-    wire.complete(0, 7300.0)
-    wire.complete(0, 7301.0)
-    assert wire.ended == [Ended("w0!15", JobState.COMPLETED_SUCCESSFULLY, 0)]
-    record = wire.records[0]
-    assert IoAware().cells(record) == {"phases": "2"}
-    assert record.seconds["compute"] == 7200.0
-    assert record.seconds["checkpoint"] == 2.0
-    assert record.moved_bytes["drain"] == 4 * GB
-    assert record.moved_bytes["stage_out"] == 2 * (4 * GB + 1)
-    assert (record.end_s, record.sub_jobs) == (7301.0, 10)
-
-
-def test_walltime_in_compute_ends_without_stage_out() -> None:
-    """A compute phase that hits the walltime is the job's last stage."""
-    wire = Wire()
-    wire.start(job(3.6e12, walltime_s=100.0))
-    wire.complete(0, 1.0)
-    wire.complete(0, 1.0)
-    wire.complete(0, 100.0, JobState.COMPLETED_WALLTIME_REACHED)
-    assert wire.running == []
-    assert wire.ended == [Ended("w0!15", JobState.COMPLETED_WALLTIME_REACHED, -1)]
-
-
-def test_no_stage_is_registered_without_time_left() -> None:
-    """Completions reported after the deadline end the job: Batsim aborts on a walltime of 0."""
-    wire = Wire()
-    wire.start(job(3.6e12, walltime_s=100.0))
-    wire.complete(0, 99.9)
-    wire.complete(0, 100.0)
-    assert wire.ended == [Ended("w0!15", JobState.COMPLETED_WALLTIME_REACHED, -1)]
-
-
-def test_killed_job_keeps_its_resources_until_drains_end() -> None:
-    """A kill does not stop drains; the thesis's early release gives the resources back at once."""
-    for early, ends in ((False, 0), (True, 1)):
-        wire = Wire(IoAware(early_release=early))
-        wire.start(job(7.2e12))
-        for now_s in (1.0, 1.0, 3601.0, 3602.0, 3603.0):
-            wire.complete(0, now_s)
-        wire.apply(wire.phased.kill(job(7.2e12), 4000.0).requests)
-        wire.complete(0, 4000.0)
-        assert len(wire.ended) == ends
-        while wire.running:
-            wire.complete(0, 5000.0)
-        assert wire.ended == [Ended("w0!15", JobState.COMPLETED_KILLED, -2)]
-
-
-def test_new_profiles_where_batsim_forgets_them() -> None:
-    """Without --enable-profile-reuse every stage registers its profile anew under a new name."""
-    wire = Wire(config=BatsimConfig(dynamic_jobs_enabled=True))
-    wire.start(job(7.2e12))
-    while wire.running:
-        wire.complete(0, 10.0)
-    names = [r.profile_name for r in wire.log if isinstance(r, RegisterProfile)]
-    assert len(names) == len(set(names)) == 6
-
-
 def test_needs_dynamic_jobs_and_a_dividable_profile() -> None:
     """A simulator without dynamic jobs, or a profile without phases, is refused with the reason."""
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
         ProgramRuntime(IoAware()).begin(machine(), BatsimConfig())
-    wire = Wire()
-    bad = Job("w0!15", 0, 0.0, 10.0, 1, 0, 0, "15", {"type": "smpi"})
-    reason = wire.phased.refuses(bad)
+    runtime = ProgramRuntime(IoAware())
+    runtime.begin(machine(), BatsimConfig(dynamic_jobs_enabled=True))
+    reason = runtime.refuses(Job("w0!15", 0, 0.0, 10.0, 1, 0, 0, "15", {"type": "smpi"}))
     assert reason is not None
     assert "type 'smpi'" in reason
 
@@ -313,34 +150,3 @@ def test_phase_count_rounds_half_to_even() -> None:
     """Thesis 2.4.2 as implemented: Python's rounding, at least 1, at most 10."""
     model = IoAware()
     assert [model.phases(job(x * 3.6e12)) for x in (0.1, 0.5, 1.5, 2.5, 2.6, 99.0)] == [1, 1, 2, 2, 3, 10]
-
-
-@given(
-    cpu=st.floats(1e11, 4e13),
-    nodes=st.integers(1, 4),
-    bb=st.integers(0, 3 * GB),
-    endless=st.booleans(),
-    early=st.booleans(),
-    steps=st.lists(st.tuples(st.integers(0, 99), st.floats(0.0, 400.0), st.integers(0, 9)), max_size=60),
-)
-def test_every_sequence_of_ends_and_kills_ends_the_job_once(
-    cpu: float, nodes: int, bb: int, endless: bool, early: bool, steps: list[tuple[int, float, int]]
-) -> None:
-    """Sub-jobs complete, fail or are killed in any order: one end, no live sub-job forgotten, legal requests."""
-    wire = Wire(IoAware(early_release=early))
-    a_job = job(cpu, math.inf if endless else 5000.0, nodes, bb)
-    wire.start(a_job)
-    now_s = 0.0
-    pending = list(steps)
-    while wire.running:
-        index, delay_s, choice = pending.pop() if pending else (0, 1.0, 5)
-        now_s += delay_s
-        if choice == 0 and not wire.ended:
-            step = wire.phased.kill(a_job, now_s)
-            wire.apply(step.requests)
-            wire.ended += step.ended
-        state = JobState.COMPLETED_WALLTIME_REACHED if choice == 1 else JobState.COMPLETED_SUCCESSFULLY
-        wire.complete(index, now_s, state)
-    assert len(wire.ended) == 1
-    assert len(wire.records) == 1
-    assert wire.phased.core.idle

@@ -17,11 +17,8 @@ from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
     JobState,
-    KillJob,
     Message,
-    RegisterJob,
     RegisterProfile,
-    RejectJob,
     Reply,
     Request,
     RequestedCall,
@@ -122,19 +119,6 @@ class Wire:
     def last(self, kind: type) -> Any:
         """The last request of a kind."""
         return [request for request in self.log if isinstance(request, kind)][-1]
-
-
-def test_first_interval_on_the_wire() -> None:
-    """A profile, a registration with the whole walltime, an execution on the job's nodes, the static job rejected."""
-    wire = Wire(job())
-    profile, register, execute, reject = wire.log
-    assert isinstance(profile, RegisterProfile)
-    assert (profile.workload_name, profile.profile["type"], profile.profile["delay"]) == ("w0%1", "delay", 60.0)
-    assert isinstance(register, RegisterJob)
-    assert (register.job["walltime"], register.job["res"]) == (1000.0, 2)
-    assert isinstance(execute, ExecuteJob)
-    assert execute.alloc == (0, 1)
-    assert isinstance(reject, RejectJob)
 
 
 def test_a_whole_life() -> None:
@@ -248,46 +232,6 @@ def test_an_end_while_waiting_gives_the_turn_up(ends: str) -> None:
     wire.complete("w0%1!2", 130.0)
     wire.gate.check()
     assert wire.running == ["w0%1!3"]
-
-
-@pytest.mark.parametrize("stage", [Activity.COMPUTE, Activity.IO, Activity.RESIZE])
-def test_a_kill_ends_what_runs_and_nothing_is_kept(stage: Activity) -> None:
-    """In an interval, while writing, in the middle of a reconfiguration."""
-    wire = Wire(job())
-    if stage is Activity.IO:
-        wire.complete("w0%1!0", 60.0)
-        wire.complete("w0%1!1", 120.0)
-    elif stage is Activity.RESIZE:
-        wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-        wire.complete("w0%1!0", 60.0)
-    assert wire.apps.views()[0].activity is stage
-    wire.take(wire.execution.kill(job(), 121.0))
-    live = wire.last(KillJob).job_ids[0]
-    wire.complete(live, 121.0, JobState.COMPLETED_KILLED)
-    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_KILLED, -2)]
-    assert wire.running == []
-    wire.gate.check()
-
-
-def test_the_walltime_ends_an_application() -> None:
-    """An interval that reaches it is the last; and no sub-job is registered without time left."""
-    wire = Wire(job(walltime_s=90.0))
-    wire.complete("w0%1!0", 60.0)
-    assert wire.last(RegisterJob).job["walltime"] == 30.0
-    wire.complete("w0%1!1", 90.0, JobState.COMPLETED_WALLTIME_REACHED)
-    assert [end.state for end in wire.ended] == [JobState.COMPLETED_WALLTIME_REACHED]
-    wire = Wire(job(walltime_s=60.0))
-    wire.complete("w0%1!0", 60.0)
-    assert [end.state for end in wire.ended] == [JobState.COMPLETED_WALLTIME_REACHED]
-
-
-def test_rigid_jobs_run_as_they_are() -> None:
-    """A job without description is one Batsim job."""
-    rigid = Job("w0!1", 0, 0.0, 10.0, 2, profile={"type": "delay", "delay": 5})
-    wire = Wire(rigid)
-    assert [type(request) for request in wire.log] == [ExecuteJob]
-    wire.complete("w0!1", 5.0)
-    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_SUCCESSFULLY, 0)]
 
 
 def test_what_it_needs() -> None:
