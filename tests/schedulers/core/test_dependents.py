@@ -368,7 +368,7 @@ _JOBS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     _JOBS,
     st.sampled_from(["fcfs", "easy", "conservative", "sjf-easy:depth=2", "plan-square:steps=20", "slurm-backfill"]),

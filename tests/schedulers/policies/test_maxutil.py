@@ -54,20 +54,6 @@ def test_short_queues(queue: list[Job]) -> None:
     assert len(started(MaxUtil(depth=1), view(MACHINE, queue))) == len(queue)
 
 
-@settings(max_examples=120)
-@given(REQUESTS, st.integers(0, 6), st.integers(0, 3), st.booleans(), st.sampled_from([0, 6]))
-def test_feasible_and_the_same_twice(
-    requests: list[tuple[int, float, float]], busy: int, depth: int, literal: bool, exhaustive: int
-) -> None:
-    """Every pass keeps to the machine, and the same view gives the same decisions."""
-    jobs = jobs_of(requests)
-    policy = MaxUtil(depth=depth, literal_depth=literal, exhaustive=exhaustive, evaluations=300)
-    runs = [started(policy, view(MACHINE, jobs[busy:], 20.0, jobs[:busy])) for _ in range(2)]
-    assert runs[0] == runs[1]
-    noted = started(policy, view(MACHINE, jobs[busy:], 20.0, jobs[:busy], notes=PassNotes()))
-    assert set(numbers(noted)) == set(numbers(runs[0]))
-
-
 @settings(max_examples=80)
 @given(REQUESTS, st.integers(0, 5), st.integers(0, 6))
 def test_never_below_submission_order(requests: list[tuple[int, float, float]], busy: int, exhaustive: int) -> None:

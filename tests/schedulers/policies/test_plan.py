@@ -110,14 +110,3 @@ def test_literal_entries_use_the_thesis_orders() -> None:
     policy = POLICIES["plan-square"].build({}, literal=True)
     assert isinstance(policy, Plan)
     assert len(SEARCHES[policy.search].orders) + policy.steps == 189
-
-
-@pytest.mark.parametrize("name", [name for name in POLICIES if POLICIES[name].cls is Plan])
-def test_same_seed_same_starts(name: str) -> None:
-    """A queue too long to try every order: two passes with the same seed start the same."""
-    queue = [job(i, 1 + i * 7 % 9, 50.0 + 37.0 * (i * 5 % 11), float(i % 3), float(i)) for i in range(14)]
-    policy = POLICIES[name].build({})
-    busy = [job(99, 5, 40.0)]
-    first = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
-    again = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
-    assert first == again

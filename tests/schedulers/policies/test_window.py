@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError
@@ -13,9 +12,7 @@ from spillway.base.options import build, describe
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, Machine, Node, simple_machine
-from spillway.schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
-from spillway.schedulers.policykit.balance import nodes_first
-from tests.reference.search import every_set, pack_plain
+from spillway.schedulers.policies.window import AGES, CHOICES, Choices, Window
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)
@@ -142,49 +139,6 @@ def test_bandwidth_of_the_root_is_part_of_the_choice(placement: str) -> None:
     queue = [job(0, 2, 50.0, 1.0, 0.0, 30), job(1, 2, 50.0, 1.0, 1.0, 30), job(2, 6, 50.0, 0.5)]
     starts = started(Window(placement=placement), view(linked(), queue, now_s=9.0))
     assert sorted(numbers(starts)) == [0, 2]
-
-
-@settings(max_examples=100)
-@given(
-    REQUESTS,
-    st.integers(0, 4),
-    st.sampled_from(["bb", "largest-first"]),
-    st.sampled_from(["nearest", "solver"]),
-    st.sampled_from(["aged", "empty", "always"]),
-    st.integers(0, 2),
-    st.integers(1, 9),
-)
-def test_feasible_optimal_and_the_same_twice(
-    requests: list[tuple[int, float, float]], busy: int, method: str, placement: str, reserve: str, depth: int, age: int
-) -> None:
-    """Nothing is over-committed; the chosen set scores like the best of all sets; decisions are reproducible."""
-    jobs = jobs_of(requests)
-    policy = Window(size=6, method=method, placement=placement, reserve=reserve, depth=depth, max_age=5)
-    runs, seen = [], None
-    for _ in range(2):
-        notebook = {AGES: {one.id: age - 1 for one in jobs}}
-        seen = view(MACHINE, jobs[busy:], 20.0, jobs[:busy], notebook)
-        runs.append(started(policy, seen))
-    assert seen is not None
-    assert runs[0] == runs[1]
-    window = seen.queue[:6]
-    mandatory = tuple(range(min(depth, len(window)))) if age >= 5 else ()
-    free = seen._timeline_source().free_until(120.0)
-    problem = problem_of(seen, window, free, nodes_first(MACHINE, seen.queue, 1.0), mandatory)
-    best = every_set(problem, pack_plain)
-    begun = [i for i, one in enumerate(window) if one.number in numbers(runs[0])]
-    if best is not None:
-        assert problem.score(begun)[:2] >= best[:2] or not problem.units_first
-        assert set(mandatory) <= set(begun)
-
-
-@settings(max_examples=40)
-@given(st.lists(st.tuples(st.integers(1, 5), st.sampled_from([0, 10, 20, 30]), st.integers(0, 4)), max_size=8))
-def test_feasible_with_bandwidth(requests: list[tuple[int, int, int]]) -> None:
-    """Links below the root are kept to although the choice does not look at them."""
-    queue = [job(i, nodes, 50.0, float(bb), 0.0, rate) for i, (nodes, rate, bb) in enumerate(requests)]
-    for placement in ("nearest", "solver"):
-        assert len(started(Window(placement=placement), view(linked(), queue))) <= len(queue)
 
 
 def test_remarks_and_counts() -> None:

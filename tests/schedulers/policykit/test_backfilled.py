@@ -14,7 +14,6 @@ from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Planner
 from spillway.schedulers.timeline import Timeline
-from tests.reference.easy import easy_starts as plain_starts
 
 NODES, GB, ROOM_GB = 8, 10**9, 10
 MACHINE = simple_machine(NODES, 1, ROOM_GB * GB)
@@ -45,19 +44,6 @@ def starts_of(timeline: Timeline, jobs: list[Job]) -> list[float]:
     demands = [(job.nodes, job.nodes * job.bb_bytes) for job in jobs]
     durations_s = [job.walltime_s for job in jobs]
     return easy_starts(times, timeline.totals_at(times), list(range(len(jobs))), demands, durations_s)
-
-
-@settings(max_examples=60)
-@given(running=RUNNING, waiting=st.lists(JOB, min_size=1, max_size=8))
-def test_starts_are_those_of_the_plain_definition(
-    running: list[tuple[int, int, float]], waiting: list[tuple[int, int, float]]
-) -> None:
-    """Core and plain reference agree on every start."""
-    timeline, jobs = world(running, waiting)
-    times = timeline.breakpoints()
-    free = [(at_s, *totals) for at_s, totals in zip(times, timeline.totals_at(times), strict=True)]
-    demands = [(job.nodes, job.nodes * job.bb_bytes, job.walltime_s) for job in jobs]
-    assert starts_of(timeline, jobs) == plain_starts(free, demands)
 
 
 @settings(max_examples=60)

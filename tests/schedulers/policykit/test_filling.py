@@ -15,7 +15,6 @@ from spillway.schedulers.policykit.filling import Filling
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 from tests.reference.filling import plain_score
-from tests.reference.hill_climbing import climb
 
 MACHINE = simple_machine(
     70,
@@ -78,25 +77,6 @@ def test_score_is_the_timelines(
         assert filling.score(one) == plain_score(timeline, waiting, one.tolist(), walltime, nodes_first)
     alone = [plain_score(timeline, waiting, [i], walltime, nodes_first)[1] == 0 for i in range(len(waiting))]
     assert filling.anything_starts is any(alone)
-
-
-@settings(max_examples=60)
-@given(st.lists(REQUESTS, min_size=4, max_size=12), st.integers(0, 120), st.booleans())
-def test_compiled_climbing_is_the_plain_one(
-    requests: list[tuple[int, int, int, float]], budget: int, nodes_first: bool
-) -> None:
-    """The same order, score and number of evaluations, whatever the budget."""
-    jobs = make_jobs(requests)
-    timeline = scene(jobs[:2], jobs[2:3], Placement())
-    filling = Filling(timeline, jobs[3:], walltime, nodes_first)
-    start = np.arange(len(jobs) - 3)
-    order, score, evaluations = climb(start, filling.score, budget)
-    before = filling.evaluations
-    found, found_score = filling.climb(start, budget)
-    assert found.tolist() == order.tolist()
-    assert found_score == score
-    assert filling.evaluations - before == evaluations
-    assert filling.score(found)[0] == found_score
 
 
 def test_best_of_takes_the_first_of_equals() -> None:

@@ -303,7 +303,7 @@ _DRAWN = st.fixed_dictionaries(
 _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan:steps=20", "window", "maxutil"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(_DRAWN, min_size=2, max_size=10),
     st.sampled_from([*_POLICIES, "easy-no-bb", "slurm-backfill", "list"]),

@@ -158,7 +158,7 @@ _DRAWN = st.builds(_job, st.integers(0, 60), st.integers(1, 4), st.sampled_from(
 _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan:steps=20", "window", "maxutil"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(_DRAWN, min_size=2, max_size=10),
     st.sampled_from([*_POLICIES, "easy-no-bb", "slurm-backfill", "list", "bbsched"]),

@@ -151,7 +151,7 @@ def test_no_burst_buffer_no_storage() -> None:
     assert choose_storages(TREE, (0, 1), [], 1) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(data=st.data(), machine=machines(), placement=placements)
 def test_layers_are_chosen_as_in_plain_code(data: Any, machine: Machine, placement: Placement) -> None:
     """On a machine that fills up: the same nodes, storage nodes and layers that pay."""
