@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-TOGETHER = "tests/docker/"
-"""Folder of tests that share an engine and an image: one process runs all of them."""
+TOGETHER = ("tests/docker/", "tests/wheel/")
+"""Folders of tests that share an engine and an image, or the wheel: one process runs all of them."""
 
 
 def group_of(test: str) -> str:
-    """Group of tests that run in one process: a test's file, whose fixtures are made once; containers as a whole."""
-    return TOGETHER if test.startswith(TOGETHER) else test.partition("::")[0]
+    """Group of tests that run in one process: a test's file, whose fixtures are made once, or one of these folders."""
+    return next((folder for folder in TOGETHER if test.startswith(folder)), test.partition("::")[0])
 
 
 def longest_first(items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from spillway.analysis.site_waits import CSV, errors
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_by, csv_rows
 
 SITE = """
 nodes = 4
@@ -58,8 +58,7 @@ def test_by_partition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     out = tmp_path / "out"
     options = ["--policy", "easy", "--site", str(tmp_path / "site.toml"), "--out", str(out), "--figures", "svg"]
     assert main(["run", str(tmp_path / "jobs.txt"), *options]) == 0
-    with (out / CSV).open(newline="") as stream:
-        table = {row["partition"]: row for row in csv.DictReader(stream)}
+    table = csv_by(out / CSV, "partition")
     assert set(table) == {"all", "short", "long"}
     short = {name: round(float(table["short"][name])) for name in ("jobs", "site_wait_s", "wait_s", "mean_error_s")}
     assert short == {"jobs": 2, "site_wait_s": 80, "wait_s": 30, "mean_error_s": 50}
@@ -90,6 +89,5 @@ def test_attempts_after_an_outage(tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--policy", "fcfs", "--events", str(tmp_path / "out.jsonl"), "--on-outage", "requeue", "--no-plots"]
     assert main(["run", str(tmp_path / "jobs.txt"), *options, "--out", str(out)]) == 0
-    with (out / CSV).open(newline="") as stream:
-        (row,) = csv.DictReader(stream)
+    (row,) = csv_rows(out / CSV)
     assert [round(float(row[name])) for name in ("jobs", "site_wait_s", "wait_s")] == [2, 30, 50]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from spillway.schedulers.policykit.view import Holding, Running
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import SimulationResult
 from tests.kit.play import converse
+from tests.kit.tables import csv_rows
 
 Change = tuple[float, bool, tuple[int, ...]]
 """Time, whether the machines come back, their ids."""
@@ -158,6 +158,5 @@ def play(
         export=str(root / "out"), fail_on_deadlock=not deadlock,
         events=(write_events(root / "events.txt", changes, drains),), forward_unknown_events=bool(drains),
     )  # fmt: skip
-    with (root / "out_jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream) if row["workload_name"] == "w0"}
+    rows = {row["job_id"]: row for row in csv_rows(root / "out_jobs.csv") if row["workload_name"] == "w0"}
     return Played(session, watch, result, rows, records)

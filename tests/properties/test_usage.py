@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -25,6 +24,7 @@ from spillway.schedulers.policykit.fairness import decayed_usage
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running, View
 from spillway.schedulers.timeline import Timeline
+from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages
 from tests.properties.small_world import JOBS, execute, runs, workload
@@ -63,8 +63,7 @@ def test_usage_is_what_the_tables_say(model: str, jobs: Jobs) -> None:
         session = execute(run, root, patch)
         tables = {}
         for name in ("jobs", "allocations"):
-            with (root / run.id / f"{name}.csv").open(newline="") as stream:
-                tables[name] = list(csv.DictReader(stream))
+            tables[name] = csv_rows(root / run.id / f"{name}.csv")
         grants = {row["job_id"]: row for row in tables["allocations"]}
         expected = by_user(tables["jobs"], grants)
         usage, finished = session.book.usage((), math.inf), session.book.finished()

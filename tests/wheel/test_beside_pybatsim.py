@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wheel.test_wheel import pip, wheel, without_path
-
-__all__ = ["wheel"]
+from tests.wheel.conftest import pip, without_path
 
 OURS = "import spillway, spillway.schedulers.assembly as a; print(spillway.version(), a.__name__)"
 THEIRS = "import schedulers.fillerSched, batsim.batsim; print(schedulers.fillerSched.__name__)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -14,22 +13,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PARTS = (
-    "base",
-    "protocol",
-    "core",
-    "schedulers",
-    "platforms",
-    "workloads",
-    "simulator",
-    "learning",
-    "experiments",
-    "analysis",
-)
-FILES = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "run_experiments.py")
+from tests.wheel.conftest import PARTS, ROOT, pip, without_path
+
 COMPILED = (".cpp", ".hpp", ".cmake", ".so")
 """Files from which the module is made, and the working copy's module: the wheel has its own."""
+
 POLICY = '''"""Starts jobs in order, each on the first free nodes."""
 
 from dataclasses import dataclass
@@ -48,31 +36,6 @@ class InOrder:
                 return
             yield start
 '''
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the sources."""
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("spillway", *PARTS):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"), symlinks=True)
-    for name in FILES:
-        shutil.copy(ROOT / name, source / name)
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source))
-    (found,) = out.glob("spillway-*.whl")
-    return found
-
-
-def pip(*arguments: str) -> None:
-    """Call this interpreter's pip, without any index."""
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments, "--no-index"]
-    done = subprocess.run(command, cwd="/", env=without_path(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def without_path() -> dict[str, str]:
-    """The environment, in which the working copy cannot be seen."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def test_every_file_is_in_the_wheel(wheel: Path) -> None:

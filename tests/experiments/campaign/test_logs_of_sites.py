@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from spillway.experiments.campaign.sources import expand, with_names
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
+from tests.kit.tables import csv_rows
 from tests.workloads.logs.forms import draw, sacct, swf
 
 QUIET = ("--policy", "fcfs", "--no-plots")
@@ -25,8 +25,7 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     assumed = (tmp_path / "out" / "assumptions.txt").read_text()
     assert "site: left out 40 lines: step of a job (its job's line is used)" in assumed
     assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed
-    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = csv_rows(tmp_path / "out" / "summary.csv")
     assert {(row["policy"], row["jobs"]) for row in rows} == {("replay", "40"), ("fcfs", "40")}
 
 
@@ -49,8 +48,7 @@ def test_what_the_site_did_is_the_baseline(
     )
     (tmp_path / "site.swf").write_text(f"; MaxNodes: 24\n{rows}")
     assert main(["run", "--workload", str(tmp_path / "site.swf"), *QUIET, *more, "--out", str(tmp_path / "out")]) == 0
-    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        found = {row["policy"]: float(row["mean_waiting_time_s"]) for row in csv.DictReader(stream)}
+    found = {row["policy"]: float(row["mean_waiting_time_s"]) for row in csv_rows(tmp_path / "out" / "summary.csv")}
     assert set(found) == policies
     if "replay" in policies:
         assert found["replay"] == 30

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, W
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.needs import needs_of
+from tests.kit.tables import csv_by, csv_rows
 
 ROW = "{number} {submit} -1 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
 
@@ -43,8 +43,7 @@ def play_all(path: Path, out: Path, *more: str) -> dict[str, dict[str, str]]:
         main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--notes", "--out", str(out), *more])
         == 0
     )
-    with (out / "summary.csv").open(newline="") as stream:
-        return {row["policy"]: row for row in csv.DictReader(stream)}
+    return csv_by(out / "summary.csv", "policy")
 
 
 def nodes(out: Path, row: dict[str, str]) -> int:
@@ -180,8 +179,7 @@ def test_a_campaign_takes_the_same_machine(
     campaign.write_text('plots = false\n[[workload]]\nsource = "site.swf"\n[[policy]]\npolicy = "fcfs"\n')
     assert main([str(campaign), "--out", str(tmp_path / "out")]) == 0
     assert "site: machine: " in " ".join(capsys.readouterr().out.split())
-    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        (found,) = csv.DictReader(stream)
+    (found,) = csv_rows(tmp_path / "out" / "summary.csv")
     assert nodes(tmp_path / "out", found) == expected
     assert found["run"] == row["run"]
 

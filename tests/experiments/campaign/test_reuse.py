@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
@@ -30,6 +29,7 @@ from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.studies.malleable import STUDY
 from spillway.experiments.studies.runner import Played, play_points
+from tests.kit.tables import csv_rows
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
 
@@ -169,8 +169,7 @@ def edit(path: Path, change: Callable[[str], str]) -> None:
 
 def means(folder: Path) -> dict[str, tuple[str, str]]:
     """Mean wait and mark of each policy."""
-    with (folder / "results.csv").open(newline="") as stream:
-        return {row["policy"]: (row["mean_waiting_time_s"], row["other_code"]) for row in csv.DictReader(stream)}
+    return {row["policy"]: (row["mean_waiting_time_s"], row["other_code"]) for row in csv_rows(folder / "results.csv")}
 
 
 @pytest.mark.slow

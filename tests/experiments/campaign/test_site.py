@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 from pathlib import Path
@@ -14,6 +13,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.site_file import read_site
+from tests.kit.tables import csv_rows
 
 SMALL = Path(__file__).parents[2] / "data" / "site" / "small.toml"
 RUN = ["run", "kth-like:jobs=20", "--policy", "fcfs", "--workers", "1", "--no-plots", "--no-uncontended"]
@@ -93,8 +93,7 @@ def test_a_partition_of_late_nodes(tmp_path: Path):
     command = ["run", str(tmp_path / "log.swf"), *RUN[2:], "--no-replay", "--site", str(tmp_path / "site.toml")]
     assert main([*command, "--force", "--out", str(tmp_path / "out")]) == 0
     (jobs,) = (tmp_path / "out").glob("*/jobs.csv")
-    with jobs.open(newline="") as stream:
-        assert {row["final_state"] for row in csv.DictReader(stream)} == {"COMPLETED_SUCCESSFULLY"}
+    assert {row["final_state"] for row in csv_rows(jobs)} == {"COMPLETED_SUCCESSFULLY"}
 
 
 def test_buffers_beside_the_site(tmp_path: Path):
@@ -232,8 +231,7 @@ def test_whatif_of_a_site_that_suspends(tmp_path: Path, capsys: pytest.CaptureFi
     assert "set suspend=suspend (with --model rigid), requeue, cancel or off (--suspend)" in capsys.readouterr().err
     for how, wait_s in (("requeue", 20 / 3), ("off", 45.0)):
         assert main([*ask, "--suspend", how, "--out", str(tmp_path / how)]) == 0
-        with (tmp_path / how / "summary.csv").open(newline="") as stream:
-            rows = [(row["policy"], float(row["mean_waiting_time_s"])) for row in csv.DictReader(stream)]
+        rows = [(row["policy"], float(row["mean_waiting_time_s"])) for row in csv_rows(tmp_path / how / "summary.csv")]
         assert rows == [(f"{name} suspend={how}", pytest.approx(wait_s, abs=0.01)) for name in ("easy", "fcfs")]
 
 

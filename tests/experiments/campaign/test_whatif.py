@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -28,6 +27,7 @@ from spillway.experiments.run.spec import PlatformSpec
 from spillway.platforms import parse_platform
 from spillway.schedulers.policykit.windows import starts_of
 from spillway.workloads.batsim_json import read_batsim
+from tests.kit.tables import csv_by, csv_rows
 
 ROW = "{number} {submit} {wait} {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
 
@@ -59,8 +59,7 @@ def answered(log: Path) -> tuple[Path, str]:
 
 def table(root: Path) -> dict[str, dict[str, str]]:
     """Rows of the written table by setting."""
-    with (root / "whatif.csv").open(newline="") as stream:
-        return {row["setting"]: row for row in csv.DictReader(stream)}
+    return csv_by(root / "whatif.csv", "setting")
 
 
 def test_the_site_the_policy_and_each_setting(answered: tuple[Path, str]) -> None:
@@ -491,13 +490,13 @@ def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
     assert main(["whatif", str(log), *options]) == 0
     assert set(table(out)) >= {"maintenance=1h 10min", "maintenance=3h 10min"}
     said = (out / "whatif.txt").read_text()
-    beside = list(csv.DictReader((out / "site-waits.csv").read_text().splitlines()))
+    beside = csv_rows(out / "site-waits.csv")
     assert [(row["policy"], float(row["jobs"])) for row in beside] == [("easy", 120.0)]  # without a window
     assert "Of 2 windows maintenance=3h 10min costs least: jobs wait" in said
     assert "0 s more than without a window; maintenance=1h 10min costs most" in said
     assert {row["policy"] for row in table(out).values()} == {"replay", "easy"}
-    with (out / "summary.csv").open(newline="") as stream:  # under one name their runs were pooled with those without
-        names = [row["policy"] for row in csv.DictReader(stream)]
+    # under one name their runs were pooled with those without
+    names = [row["policy"] for row in csv_rows(out / "summary.csv")]
     assert names == ["replay", "easy", "easy maintenance=1h 10min", "easy maintenance=3h 10min"]
     assert starts_of("2026-12-01T08:00..2026-12-03T08:00/1d")[1:] == [
         "2026-12-02T08:00:00",

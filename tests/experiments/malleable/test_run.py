@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from spillway.experiments.cli import main
 from spillway.workloads.cli import main as workloads
+from tests.kit.tables import csv_rows
 
 
 def test_run_of_malleable_applications(tmp_path: Path) -> None:
@@ -22,15 +22,13 @@ def test_run_of_malleable_applications(tmp_path: Path) -> None:
     where = ["--workload", str(source), "--platform", "thesis", "--policy", "easy", "--no-plots", "--workers", "1"]
     assert main(["run", *where, *settings, "--out", str(out)]) == 0
     (folder,) = [path for path in out.iterdir() if (path / "jobs.csv").exists()]
-    with (folder / "jobs.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = csv_rows(folder / "jobs.csv")
     assert len(rows) == 15
     assert {row["workload_name"] for row in rows} == {"w0"}
     assert all(float(row["finish_time"]) > float(row["starting_time"]) for row in rows)
     assert any(int(row["most_nodes"]) > int(row["requested_number_of_resources"]) for row in rows)
     assert (folder / "batsim_jobs.csv").exists()
-    with (folder / "io_phases.csv").open(newline="") as stream:
-        phases = list(csv.DictReader(stream))
+    phases = csv_rows(folder / "io_phases.csv")
     assert phases
     assert all(float(phase["asked_s"]) <= float(phase["begin_s"]) < float(phase["end_s"]) for phase in phases)
     errors = sorted(abs(float(phase["asked_s"]) - float(phase["predicted_start_s"])) for phase in phases)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from spillway.experiments.run.single import Task, execute
 from spillway.experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
 from spillway.experiments.studies.production_buffers.measures import measure
 from spillway.experiments.studies.production_buffers.play import MACHINE
+from tests.kit.tables import csv_rows
 from tests.properties.small_world import runs, workload
 
 BY_HAND = {
@@ -74,8 +74,7 @@ def test_the_study(tmp_path: Path) -> None:
     for change in ("jobs=6", "minutes=10", "life=with-nodes;slurm", "policy=easy"):
         typed += ["--set", change]
     assert cli.main(typed) == 0
-    with (tmp_path / "points.csv").open(newline="") as stream:
-        rows = {(row["place"], row["life"]): row for row in csv.DictReader(stream)}
+    rows = {(row["place"], row["life"]): row for row in csv_rows(tmp_path / "points.csv")}
     assert list(rows) == [
         ("striped", "with-nodes"),
         ("striped", "slurm"),
@@ -88,8 +87,11 @@ def test_the_study(tmp_path: Path) -> None:
     for (_, life), row in rows.items():
         idle = float(row["idle_node_h"])
         assert (idle >= 0.999 * nodes / 3) if life == "with-nodes" else idle == pytest.approx(0.0, abs=0.01)
-    with (tmp_path / "differences-from-with-nodes.csv").open(newline="") as stream:
-        [changed] = [row for row in csv.DictReader(stream) if (row["life"], row["measure"]) == ("slurm", "idle_node_h")]
+    [changed] = [
+        row
+        for row in csv_rows(tmp_path / "differences-from-with-nodes.csv")
+        if (row["life"], row["measure"]) == ("slurm", "idle_node_h")
+    ]
     found = float(rows["striped", "slurm"]["idle_node_h"]) - float(rows["striped", "with-nodes"]["idle_node_h"])
     assert float(changed["value"]) == pytest.approx(found, rel=1e-6)
     assert (tmp_path / "figures" / "idle-node-h-over-minutes.png").is_file()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from spillway.base.errors import OptionError
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import Transport
 from spillway.schedulers.policies import POLICIES
+from tests.kit.tables import csv_by
 from tests.properties.small_world import runs, workload
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "adding-a-job-model.md"
@@ -35,8 +35,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def table(root: Path, run_id: str) -> dict[str, dict[str, str]]:
     """Rows of jobs by id."""
-    with (root / run_id / "jobs.csv").open(newline="") as stream:
-        return {row["job_id"]: row for row in csv.DictReader(stream)}
+    return csv_by(root / run_id / "jobs.csv")
 
 
 @pytest.mark.parametrize("policy", POLICIES)

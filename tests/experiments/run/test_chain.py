@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 _JOBS = (("in", 1, 30), ("one", 3, 100), ("two", 1, 80), ("out", 1, 20))
 """Of a chain: name, nodes, run time (s)."""
@@ -52,11 +52,12 @@ def test_two_chains(tmp_path: Path, policy: str, life: str, capsys: pytest.Captu
     assert main(["run", str(made), *options, "--out", str(tmp_path / "out")]) == 0
     assert "requested no burst buffer" not in capsys.readouterr().out  # persistent ones count
     (run_folder,) = (tmp_path / "out").glob("buffered_*")
-    with (run_folder / "jobs.csv").open(newline="") as stream:
-        starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv.DictReader(stream)}
+    starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv_rows(run_folder / "jobs.csv")}
     first = {11: 0, 12: 30, 13: 30, 14: 130}
     second = {21: 150, 22: 180, 23: 180, 24: 280}
     assert starts == first | second | {30: 5}
-    with (run_folder / "persistent.csv").open(newline="") as stream:
-        buffers = [(row["name"], round(float(row["created_s"])), row["destroyed_by"]) for row in csv.DictReader(stream)]
+    buffers = [
+        (row["name"], round(float(row["created_s"])), row["destroyed_by"])
+        for row in csv_rows(run_folder / "persistent.csv")
+    ]
     assert buffers == [("first", 0, "w0!14"), ("second", 150, "w0!24")]

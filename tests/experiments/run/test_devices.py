@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
+from tests.kit.tables import csv_rows
 from tests.properties.small_world import execute, runs
 
 
@@ -18,7 +18,6 @@ def test_staging_in_writes_and_staging_out_reads(tmp_path: Path, monkeypatch: py
     data = {"nb_res": 8, "jobs": [job], "profiles": {"p": profile}}
     [run] = runs(tmp_path, "io", data, ["fcfs"], machine=machine)
     execute(run, tmp_path, monkeypatch)
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        (row,) = csv.DictReader(stream)
+    (row,) = csv_rows(tmp_path / run.id / "jobs.csv")
     assert float(row["stage_in_s"]) == pytest.approx(10, abs=0.001)
     assert float(row["stage_out_s"]) == pytest.approx(20, abs=0.001)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.metadata
 import json
 import os
@@ -18,6 +17,7 @@ import pytest
 
 from spillway.experiments.campaign.summary import COLUMNS, METRICS
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,8 +29,7 @@ DETERMINISTIC = ("jobs.csv", "allocations.csv", "rejections.csv", "machine.json"
 
 def rows(folder: Path, name: str = "summary.csv") -> list[dict[str, str]]:
     """Rows of a campaign's table."""
-    with (folder / name).open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return csv_rows(folder / name)
 
 
 def run_folders(folder: Path) -> dict[str, Path]:
@@ -242,8 +241,7 @@ def test_io_aware_jobs(tmp_path: Path) -> None:
     assert row["jobs"] == "40"
     folder = tmp_path / row["run"]
     assert len((folder / "batsim_jobs.csv").read_text().splitlines()) > 200
-    with (folder / "jobs.csv").open(newline="") as stream:
-        jobs = list(csv.DictReader(stream))
+    jobs = csv_rows(folder / "jobs.csv")
     for job in jobs:
         spent = sum(float(job[f"{name}_s"]) for name in ("stage_in", "compute", "stage_out"))
         assert spent <= float(job["execution_time"]) + 0.05  # each stage is heard of one latency late
@@ -259,8 +257,7 @@ def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
     """One job has no other beside it: the run and the uncontended run are the same."""
     arguments = ["run", "--workload", "kth-like:jobs=1", "--policy", "easy", "--model", "io", "--no-plots"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
-    with (tmp_path / rows(tmp_path)[0]["run"] / "jobs.csv").open(newline="") as stream:
-        [job] = csv.DictReader(stream)
+    [job] = csv_rows(tmp_path / rows(tmp_path)[0]["run"] / "jobs.csv")
     assert float(job["uncontended_s"]) > 0
     assert float(job["contention_slowdown"]) == pytest.approx(1.0, abs=1e-6)
 
@@ -378,8 +375,7 @@ def test_explain_repeats_a_run_that_kept_no_reasons(done: Path, capsys: pytest.C
     """The first question costs a run, the second does not; the schedule is the same with and without notes."""
     folder = run_folders(done)["easy"]
     (folder / "reasons.csv").unlink(missing_ok=True)
-    with (folder / "jobs.csv").open(newline="") as stream:
-        waited = max(csv.DictReader(stream), key=lambda job: float(job["waiting_time"]))
+    waited = max(csv_rows(folder / "jobs.csv"), key=lambda job: float(job["waiting_time"]))
     assert main(["explain", str(folder), waited["job_id"]]) == 0
     first = capsys.readouterr()
     assert "repeating the run" in first.err

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 OUT = '{"timestamp": 50, "type": "machine_unavailable", "resources": "0-5"}\n'
 BACK = '{"timestamp": 500, "type": "machine_available", "resources": "0-5"}\n'
@@ -30,8 +30,7 @@ def write_inputs(folder: Path, events: str = OUT + BACK) -> list[str]:
 def jobs(out: Path) -> list[dict[str, str]]:
     """Rows of the one run."""
     (run,) = out.glob("jobs_*/jobs.csv")
-    with run.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return csv_rows(run)
 
 
 @pytest.mark.parametrize("transport", ["direct", "zmq"])
@@ -117,8 +116,7 @@ def test_a_part_of_the_storage_nodes_is_drained(
     assert float(first["execution_time"]) == pytest.approx(100, abs=0.01)
     assert float(second["starting_time"]) == pytest.approx(700, abs=0.01)
     (table,) = out.glob("jobs_*/drains.csv")
-    with table.open(newline="") as stream:
-        rows = [(float(row["time_s"]), row["drained_bytes"], row["left_bytes"]) for row in csv.DictReader(stream)]
+    rows = [(float(row["time_s"]), row["drained_bytes"], row["left_bytes"]) for row in csv_rows(table)]
     assert sorted(left for _, _, left in rows[:2]) == ["-3000000000", "5000000000"]
     assert [size for _, size, _ in rows] == ["5000000000"] * 2 + ["0"] * 2
     capsys.readouterr()

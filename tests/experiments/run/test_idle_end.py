@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import Transport
+from tests.kit.tables import csv_by
 from tests.properties.small_world import runs, workload
 
 
@@ -26,8 +26,7 @@ def test_part_of_a_transfer_has_moved(tmp_path: Path, transport: Transport) -> N
     session = {"io_control": "exclusive", "io_node_depth": "1"}
     (run,) = runs(tmp_path, "operations", data, ["easy"], session=session, transports=(transport,))
     execute(Task(run, tmp_path, 600.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    rows = csv_by(tmp_path / run.id / "jobs.csv")
     assert rows["1"]["final_state"] == "COMPLETED_WALLTIME_REACHED"
     assert float(rows["1"]["execution_time"]) == pytest.approx(100.0, abs=0.01)
     assert float(rows["1"]["transfer_s"]) > 0.0

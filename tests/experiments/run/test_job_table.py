@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import tracemalloc
 from pathlib import Path
@@ -13,6 +12,7 @@ from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.simulator.outputs.jobs import HEADER, Span
+from tests.kit.tables import csv_rows
 
 JOBS = 1500
 
@@ -37,8 +37,7 @@ def test_rows_are_in_the_order_of_the_ends_and_quoted_where_needed(tmp_path: Pat
     """Job 1,499 ends first; its metadata have a comma."""
     records, spans = _run(tmp_path)
     write_jobs(tmp_path, IoAware(), records, spans, {"w0!0": 2500.0})
-    with (tmp_path / "jobs.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = csv_rows(tmp_path / "jobs.csv")
     assert [int(row["job_id"]) for row in rows] == list(reversed(range(JOBS)))
     assert [row["metadata"] for row in rows] == [f"a,{row['job_id']}" for row in rows]
     assert [row["allocated_resources"] for row in rows] == [str(int(row["job_id"]) % 7) for row in rows]

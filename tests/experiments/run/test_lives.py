@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from spillway.analysis.report.packing import pack_run
 from spillway.analysis.story import tell
 from spillway.analysis.tables import read_run
 from spillway.experiments.run.single import Task, execute
+from tests.kit.tables import csv_by, csv_rows
 from tests.properties.small_world import runs, workload
 
 LIFE = {
@@ -35,14 +35,12 @@ def test_who_gets_the_nodes_when(tmp_path: Path, life: str) -> None:
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False), (1, 8, 10.0, 0, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
     execute(Task(run, tmp_path, 600.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    rows = csv_by(tmp_path / run.id / "jobs.csv")
     first_s, end_s, second_s = LIFE[life]
     assert float(rows["0"]["starting_time"]) == pytest.approx(first_s, abs=0.1)
     assert float(rows["0"]["finish_time"]) == pytest.approx(end_s, abs=0.1)
     assert float(rows["1"]["starting_time"]) == pytest.approx(second_s, abs=0.1)
-    with (tmp_path / run.id / "allocations.csv").open(newline="") as stream:
-        held = {row["job_id"]: row for row in csv.DictReader(stream)}
+    held = csv_by(tmp_path / run.id / "allocations.csv")
     assert ("node_lives" in held["0"]) is (life != "with-nodes")
     row_lives, lane_lives = packed(tmp_path / run.id)
     if life == "with-nodes":
@@ -85,8 +83,7 @@ def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
     data["profiles"]["p0"] |= {"stage_in_s": 16.0, "stage_out_s": 16.0}
     [run] = runs(tmp_path, "rigid", data, ["easy"], session={"bb_life": f"slurm:{limit}_timeout=10"})
     execute(Task(run, tmp_path, 600.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    rows = csv_by(tmp_path / run.id / "jobs.csv")
     assert rows["0"]["final_state"] == state
     assert rows["1"]["final_state"] == "COMPLETED_SUCCESSFULLY"
     given_s = 10.0 if limit == "stage_in" else 16.0 + 30.0 + 10.0
@@ -109,8 +106,7 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
     data["jobs"][0]["walltime"] = 100
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=20"})
     execute(Task(run, tmp_path, 600.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    rows = csv_by(tmp_path / run.id / "jobs.csv")
     times = {
         number: [round(float(rows[number][name])) for name in ("buffer_start_time", "staged_time", "starting_time")]
         for number in ("1", "2")
@@ -125,8 +121,7 @@ def test_a_job_that_starts_does_not_lose_its_buffer(tmp_path: Path) -> None:
     data = workload("io", [(0, 8, 10.0, 2, 0, 500, False), (0, 8, 10.0, 2, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=0"})
     execute(Task(run, tmp_path, 60.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    rows = csv_by(tmp_path / run.id / "jobs.csv")
     times = [[round(float(rows[job][name])) for name in ("buffer_start_time", "starting_time")] for job in ("0", "1")]
     assert times == [[0, 16], [42, 58]]
 
@@ -140,8 +135,7 @@ def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
     data["profiles"][data["jobs"][0]["profile"]] |= {"stage_out_s": 20.0}
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
     execute(Task(run, tmp_path, 600.0))
-    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
-        [row] = csv.DictReader(stream)
+    [row] = csv_rows(tmp_path / run.id / "jobs.csv")
     assert float(row["finish_time"]) == pytest.approx(58.0, abs=0.1)
     assert float(row["turnaround_time"]) == pytest.approx(58.0, abs=0.1)
     assert float(row["stage_out_s"]) == pytest.approx(20.0, abs=0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from spillway.experiments.campaign import pool
 from spillway.experiments.campaign.pool import Failed, Finished, News, Pool, Progress, Report, Started
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,8 +71,7 @@ def test_several_runs_have_processes_of_their_own(noting: str, tmp_path: Path) -
     assert main(given) == 0
     first, second = pids(tmp_path)
     assert len({first, second, os.getpid()}) == 3
-    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        (tmp_path / "out" / list(csv.DictReader(stream))[1]["run"] / "jobs.csv").unlink()
+    (tmp_path / "out" / csv_rows(tmp_path / "out" / "summary.csv")[1]["run"] / "jobs.csv").unlink()
     assert main(given) == 0
     assert pids(tmp_path) == [first, os.getpid()]
 
@@ -129,8 +128,7 @@ def test_a_plain_script_needs_no_main_guard(policies: list[str], tmp_path: Path)
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("once") == 1
-    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        assert [row["policy"] for row in csv.DictReader(stream)] == policies
+    assert [row["policy"] for row in csv_rows(tmp_path / "out" / "summary.csv")] == policies
 
 
 @pytest.mark.parametrize("engine", ["fixed", "fluid"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_by
 
 BANDWIDTH = 240e9
 """Of the built-in platform mira."""
@@ -31,8 +31,7 @@ def rows(tmp_path: Path, workload: Path, *arguments: str, model: str = "operatio
         main([*command, "--estimates", "requested", "--workers", "1", "--out", str(tmp_path / "out"), *arguments]) == 0
     )
     (path,) = (tmp_path / "out").glob("*/jobs.csv")
-    with path.open(encoding="utf-8") as file:
-        return {row["job_id"]: row for row in csv.DictReader(file)}
+    return csv_by(path)
 
 
 @pytest.mark.parametrize(

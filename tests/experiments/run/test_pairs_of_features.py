@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_by
 
 
 def play(folder: Path, workload: dict[str, Any], *options: str) -> dict[str, dict[str, str]]:
@@ -18,8 +18,7 @@ def play(folder: Path, workload: dict[str, Any], *options: str) -> dict[str, dic
     played = ["run", str(folder / "w.json"), *options, "--no-plots", "--no-replay", "--out", str(folder / "out")]
     assert main(played) == 0
     (table,) = (folder / "out").glob("*/jobs.csv")
-    with table.open(newline="") as stream:
-        return {row["job_id"]: row for row in csv.DictReader(stream)}
+    return csv_by(table)
 
 
 def delays(**seconds: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 SITE = """
 nodes = 8
@@ -40,12 +41,12 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]
     assert main(["run", str(tmp_path / "w.json"), *given, "--out", str(tmp_path / "out")]) == 0
     (folder,) = (path.parent for path in (tmp_path / "out").glob("*/run.json"))
-    with (folder / "preemptions.csv").open(newline="") as stream:
-        (row,) = csv.DictReader(stream)
+    (row,) = csv_rows(folder / "preemptions.csv")
     assert (row["job_id"], row["by"], row["what"]) == ("1", "w0!2", "requeued as 1#2")
     assert [round(float(row[name]), 2) for name in ("told_s", "time_s", "lost_node_s")] == [10.0, 15.0, 120.0]
-    with (folder / "jobs.csv").open(newline="") as stream:
-        rows = {row["job_id"]: (row["final_state"], round(float(row["finish_time"]))) for row in csv.DictReader(stream)}
+    rows = {
+        row["job_id"]: (row["final_state"], round(float(row["finish_time"]))) for row in csv_rows(folder / "jobs.csv")
+    }
     assert rows == {
         "1": ("COMPLETED_KILLED", 15),
         "2": ("COMPLETED_SUCCESSFULLY", 35),

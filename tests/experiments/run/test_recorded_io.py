@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from itertools import accumulate
 from pathlib import Path
@@ -24,6 +23,7 @@ from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload
+from tests.kit.tables import csv_rows
 
 ROW = "{number} {submit} 0 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
 
@@ -52,8 +52,7 @@ def test_a_job_alone_takes_its_recorded_time(log: Path, tmp_path: Path) -> None:
     common = ["--nodes", "16", "--model", "io", "--policy", "fcfs", "--no-plots", "--notes", "--no-replay"]
     assert main(["run", str(log), *common, "--out", str(tmp_path)]) == 0
     (run,) = tmp_path.glob("site_fcfs*")
-    with (run / "jobs.csv").open(newline="") as stream:
-        jobs = [(float(row["execution_time"]), row) for row in csv.DictReader(stream)]
+    jobs = [(float(row["execution_time"]), row) for row in csv_rows(run / "jobs.csv")]
     recorded = [20, 20, 600, 1800, 3600, 5400, 7200, 10800, 14400, 20000, 30000, 40000]
     longer = [took - run_s for (took, _), run_s in zip(jobs, recorded, strict=True) if took > 1.02 * run_s + 1]
     notes = (tmp_path / "assumptions.txt").read_text()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 HEADER = "; MaxProcs: 16\n"
 ROW = "{number} {submit} {wait} 100 {size} -1 -1 {size} 200 -1 1 7 1 1 1 -1 -1 -1\n"
@@ -26,10 +26,8 @@ def log(path: Path, jobs: list[tuple[int, int, int]]) -> Path:
 
 def starts(out: Path, policy: str) -> dict[str, float]:
     """Waiting times by job of one policy's run."""
-    with (out / "summary.csv").open(newline="") as stream:
-        (run,) = (row["run"] for row in csv.DictReader(stream) if row["policy"] == policy)
-    with (out / run / "jobs.csv").open(newline="") as stream:
-        return {row["job_id"]: float(row["waiting_time"]) for row in csv.DictReader(stream)}
+    (run,) = (row["run"] for row in csv_rows(out / "summary.csv") if row["policy"] == policy)
+    return {row["job_id"]: float(row["waiting_time"]) for row in csv_rows(out / run / "jobs.csv")}
 
 
 def played(path: Path, out: Path, *more: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.platforms import resolve_platform
+from tests.kit.tables import csv_by
 
 MB = 1_000_000
 
@@ -18,8 +18,7 @@ def rows(folder: Path, *arguments: str) -> dict[str, dict[str, str]]:
     """Run and read the jobs' rows."""
     assert main(["run", *arguments, "--no-plots", "--workers", "1", "--out", str(folder)]) == 0
     (path,) = folder.glob("*/jobs.csv")
-    with path.open(encoding="utf-8") as file:
-        return {row["job_id"]: row for row in csv.DictReader(file)}
+    return csv_by(path)
 
 
 def streams(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +17,7 @@ from spillway.protocol.messages import JobState
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.time_sharing import TimeSharing
 from spillway.schedulers.model.job import Allocation, Job
+from tests.kit.tables import csv_rows
 
 HEADER = (
     "job_id,workload_name,submission_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,"
@@ -38,7 +38,7 @@ def test_slices_become_jobs(tmp_path: Path) -> None:
     record = JobRecord(Job("w0!7", 0, 5.0, 99.0, 2), Allocation((0, 1)), 10.0, preempted=True, sub_jobs=2)
     record.end_s, record.state = 34.0, JobState.COMPLETED_SUCCESSFULLY
     write_jobs(tmp_path, TimeSharing(), {"w0!7": record})
-    refused, ran = list(csv.DictReader((tmp_path / "jobs.csv").open(encoding="utf-8")))
+    refused, ran = csv_rows(tmp_path / "jobs.csv")
     assert (refused["job_id"], refused["final_state"], refused["time_slices"]) == ("8", "REJECTED", "")
     assert (ran["job_id"], ran["final_state"], ran["success"], ran["time_slices"]) == (
         "7", "COMPLETED_SUCCESSFULLY", "1", "2"
@@ -60,7 +60,7 @@ def test_a_campaign_with_gang_policies(tmp_path: Path) -> None:
     command += ["--model", "timeshared", "--policy", "fcfs", "--policy", "gang-io-migrate", "--workers", "1"]
     assert main([*command, "--out", str(tmp_path / "out")]) == 0
     (folder,) = (tmp_path / "out").glob("*gang-io-migrate*")
-    rows = list(csv.DictReader((folder / "jobs.csv").open(encoding="utf-8")))
+    rows = csv_rows(folder / "jobs.csv")
     assert len(rows) == 12
     assert {row["final_state"] for row in rows} == {"COMPLETED_SUCCESSFULLY"}
 

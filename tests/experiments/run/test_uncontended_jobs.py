@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 
 def alone(root: Path, *jobs: dict[str, Any]) -> dict[str, str]:
@@ -21,8 +21,7 @@ def alone(root: Path, *jobs: dict[str, Any]) -> dict[str, str]:
         main([*command, "--model", "io", "--no-plots", "--no-replay", "--workers", "1", "--out", str(root / "o")]) == 0
     )
     [table] = (root / "o").glob("*/jobs.csv")
-    with table.open(newline="") as stream:
-        return {row["job_id"]: row["uncontended_s"] for row in csv.DictReader(stream)}
+    return {row["job_id"]: row["uncontended_s"] for row in csv_rows(table)}
 
 
 def test_a_job_alone_waits_for_no_other(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 _SITE = """
 nodes = 4
@@ -33,8 +33,7 @@ def test_the_default_walltime_is_enforced(tmp_path: Path, model: str) -> None:
     options = ["--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml"), "--no-plots"]
     assert main(["run", str(tmp_path / "w.json"), *options, "--out", str(tmp_path / "out")]) == 0
     (run_folder,) = (tmp_path / "out").glob("w_*")
-    with (run_folder / "jobs.csv").open(newline="") as stream:
-        rows = {int(row["job_id"]): row for row in csv.DictReader(stream)}
+    rows = {int(row["job_id"]): row for row in csv_rows(run_folder / "jobs.csv")}
     ends = {job: (row["success"], round(float(row["finish_time"]))) for job, row in rows.items()}
     assert ends == {1: ("0", 100), 2: ("1", 250), 3: ("1", 300)}
     assert rows[1]["final_state"] in ("COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import lzma
 import re
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 LATE_S = 2.1
 """A real start is late by the intervals of passes and of polls, and those of the jobs before it."""
@@ -69,12 +69,6 @@ def played(name: str, reference: Path, folder: Path) -> tuple[dict[str, Any], Pa
     return real, next((folder / "out").rglob("jobs.csv")).parent
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    """Rows of a table."""
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
 def real_starts(real: Mapping[str, Any]) -> dict[str, list[float]]:
     """Starts of each job and task as polled (s after the first submission)."""
     names = {slurm: name for name, slurm in real["ids"].items()}
@@ -100,7 +94,7 @@ def test_starts(name: str, reference: Path, tmp_path: Path) -> None:
     """
     real, run = played(name, reference, tmp_path)
     ours: dict[str, list[float]] = {}
-    for row in rows_of(run / "jobs.csv"):
+    for row in csv_rows(run / "jobs.csv"):
         ours.setdefault(row["job_id"].partition("#")[0], []).append(float(row["starting_time"]))
     for job, starts in real_starts(real).items():
         assert sorted(ours[job]) == pytest.approx(starts, abs=LATE_S), job
@@ -114,7 +108,7 @@ def test_priorities_on_nodes_of_several_cpus(name: str, reference: Path, tmp_pat
     of its whole nodes; resources always count as requested.
     """
     real, run = played(name, reference, tmp_path)
-    ours = {job: [row for row in rows_of(run / "priorities.csv") if row["job_id"] == job] for job in real["ids"]}
+    ours = {job: [row for row in csv_rows(run / "priorities.csv") if row["job_id"] == job] for job in real["ids"]}
     for place, (_, listing, _) in enumerate(real["looks"]):
         for line in listing.splitlines():
             job, _, _, _, _, _, size, partition, qos, nice, *tres = line.split()

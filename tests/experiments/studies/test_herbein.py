@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.verdicts import Verdict, judge
 from spillway.workloads.herbein import HerbeinOptions
+from tests.kit.tables import csv_rows
 from tools.benchmarks.decision_load import decision_times
 
 
@@ -141,7 +141,7 @@ def test_the_command_needs_no_file(tmp_path: Path, capsys: pytest.CaptureFixture
     sets = ("log=kth-like", "jobs=12", "seed=0", "under=30", "test=levels", "policy=easy")
     command = ["herbein", "--quick", *(word for one in sets for word in ("--set", one))]
     assert main([*command, "--workers", "1", "--out", str(tmp_path / "out")]) == 0
-    rows = list(csv.DictReader((tmp_path / "out/points.csv").open(encoding="utf-8")))
+    rows = csv_rows(tmp_path / "out/points.csv")
     assert {row["log"] for row in rows} == {"kth-like"}
     assert {row["scheduler"] for row in rows} == {AWARE, IGNORANT}
     assert all(float(row["contended_percent"]) == 0 for row in rows if row["scheduler"] == AWARE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_by, csv_rows
 
 DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
@@ -50,8 +50,7 @@ def study(tmp_path: Path, text: str = SMALL) -> str:
 
 def claims(out: Path) -> dict[str, Mapping[str, str]]:
     """Rows of ``claims.csv`` by statement."""
-    with (out / "claims.csv").open(encoding="utf-8", newline="") as stream:
-        return {row["claim"]: row for row in csv.DictReader(stream)}
+    return csv_by(out / "claims.csv", "claim")
 
 
 def test_a_study_plays_judges_and_compares_its_readings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +101,7 @@ def test_points_have_views_of_a_run_and_a_smaller_one_is_compared(tmp_path: Path
     assert main(["study", study(tmp_path, text), "--no-readings", "--out", str(out)]) == 0
     assert len(list((out / "points").iterdir())) == 10 + 1
     assert len(list((out / "audit").iterdir())) == 1
-    with (out / "points.csv").open(encoding="utf-8", newline="") as stream:
-        gains = {(row["load"], row["seed"]): float(row["gain"]) for row in csv.DictReader(stream)}
+    gains = {(row["load"], row["seed"]): float(row["gain"]) for row in csv_rows(out / "points.csv")}
     assert [gains[load, "0"] for load in ("0.2", "0.8")] == [10.0, 20.0]
 
 

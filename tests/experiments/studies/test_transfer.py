@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import math
 import re
@@ -18,6 +17,7 @@ from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.transfer import AgainstBest, Better, logs, play
 from spillway.workloads.swf import SwfRecord
+from tests.kit.tables import csv_rows
 
 ROOT = Path(__file__).parents[3]
 
@@ -123,8 +123,7 @@ def test_the_bootstrap_repeats_and_widens_with_the_logs() -> None:
 
 def test_every_look_is_listed_and_counted() -> None:
     """The page states the number of looks at even periods of the study: one commit, one look."""
-    with (ROOT / "experiments/studies/transfer/looks.csv").open(encoding="utf-8", newline="") as stream:
-        looks = list(csv.DictReader(stream))
+    looks = csv_rows(ROOT / "experiments/studies/transfer/looks.csv")
     assert all(row["date"] and row["log"] and row["what was seen"] for row in looks)
     counted = {row["commit"] for row in looks if row["for"] == "reporting"}
     assert {row["for"] for row in looks} == {"exploring", "choosing", "reporting"}

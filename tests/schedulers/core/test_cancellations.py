@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.tables import csv_rows
 
 Row = Mapping[str, str]
 
@@ -33,21 +33,15 @@ def played(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Pa
     return run.parent
 
 
-def table(path: Path) -> list[Row]:
-    """Rows of a table."""
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def starts(run: Path) -> dict[str, int]:
     """Starts of jobs in whole seconds."""
-    rows = table(run / "jobs.csv")
+    rows = csv_rows(run / "jobs.csv")
     return {row["job_id"]: round(float(row["starting_time"])) for row in rows if row["starting_time"]}
 
 
 def left(run: Path) -> dict[str, tuple[int, str]]:
     """Jobs that left: when, and why."""
-    return {row["job_id"]: (round(float(row["time_s"])), row["reason"]) for row in table(run / "rejections.csv")}
+    return {row["job_id"]: (round(float(row["time_s"])), row["reason"]) for row in csv_rows(run / "rejections.csv")}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -109,14 +103,14 @@ def test_figures_and_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     """Tables have such jobs under a state of their own, and no mean counts them."""
     jobs = [{}, {"subtime": 1, "cancelled_after_s": 30}, {"res": 5}, {"subtime": 2}]
     run = played(tmp_path, jobs, "--policy", "easy", "--explain")
-    states = {row["job_id"]: row["final_state"] for row in table(run / "jobs.csv")}
+    states = {row["job_id"]: row["final_state"] for row in csv_rows(run / "jobs.csv")}
     assert states == {
         "1": "COMPLETED_SUCCESSFULLY", "2": "CANCELLED", "3": "REJECTED", "4": "COMPLETED_SUCCESSFULLY"
     }  # fmt: skip
     metrics = json.loads((run / "metrics.json").read_text())
     assert [metrics[name] for name in ("jobs", "rejected", "cancelled")] == [2, 1, 1]
     assert round(metrics["mean_waiting_time_s"]) == 24
-    (summary,) = table(run.parent / "summary.csv")
+    (summary,) = csv_rows(run.parent / "summary.csv")
     assert summary["cancelled"] == "1"
     assert "cancelled" in capsys.readouterr().out
     assert main(["explain", str(run), "2"]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from spillway.experiments.cli import main
 from spillway.schedulers.core.dependents import Dependents
 from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind, dependencies_of
 from spillway.schedulers.model.job import Job
+from tests.kit.tables import csv_rows
 
 Row = Mapping[str, str]
 
@@ -38,15 +38,10 @@ def _run(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path
     return run.parent
 
 
-def _table(path: Path) -> list[Row]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def _starts(run: Path) -> dict[int, float]:
     return {
         int(row["job_id"]): round(float(row["starting_time"]))
-        for row in _table(run / "jobs.csv")
+        for row in csv_rows(run / "jobs.csv")
         if row["starting_time"]
     }
 
@@ -79,13 +74,13 @@ def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
         *options,
     )
     assert _starts(run) == {1: 0, 2: 50, 3: 50, 4: 60, 6: 150, 7: 130, 8: 100, 11: 200}
-    refused = {row["job_id"]: row["reason"] for row in _table(run / "rejections.csv")}
+    refused = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert refused.keys() == {"5", "9", "10"}
     assert refused["5"].startswith("its dependency afternotok:1 can never be met: that job ended well at 50")
     assert refused["9"] == "its dependency afterok:99 names a job that was never submitted"
     assert refused["10"] == "its dependencies go in a circle: 10 -> 11 -> 10"
     held = {
-        row["job_id"]: (round(float(row["eligible_s"])), row["depends"]) for row in _table(run / "dependencies.csv")
+        row["job_id"]: (round(float(row["eligible_s"])), row["depends"]) for row in csv_rows(run / "dependencies.csv")
     }
     assert held["7"] == (130, "afterany:3+30s,afterany:5")
     assert held["8"] == (100, "afterok:2?afterok:3")
@@ -112,7 +107,7 @@ def test_arrays_and_names(tmp_path: Path) -> None:
         "--policy",
         "fcfs",
     )
-    starts = {row["job_id"]: round(float(row["starting_time"])) for row in _table(run / "jobs.csv")}
+    starts = {row["job_id"]: round(float(row["starting_time"])) for row in csv_rows(run / "jobs.csv")}
     assert starts == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
 
 
@@ -134,14 +129,14 @@ def test_a_released_job_keeps_its_place(policy: str, tmp_path: Path) -> None:
         "--policy",
         policy,
     )
-    rows = sorted(_table(run / "jobs.csv"), key=lambda row: float(row["starting_time"]))
+    rows = sorted(csv_rows(run / "jobs.csv"), key=lambda row: float(row["starting_time"]))
     assert [row["job_id"] for row in rows] == ["1", "2", "3", "4_1", "4_2", "5"]
 
 
 def test_waits_count_from_when_a_job_might_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two jobs of the whole machine after each other, the second depends on the first: neither waits for resources."""
     run = _run(tmp_path, [{"res": 4}, {"res": 4, "depends": "afterany:1"}], "--policy", "conservative")
-    summary = _table(run.parent / "summary.csv")
+    summary = csv_rows(run.parent / "summary.csv")
     assert float(summary[0]["mean_waiting_time_s"]) == pytest.approx(0.0, abs=0.01)
     capsys.readouterr()
     assert main(["explain", str(run), "2"]) == 0
@@ -288,7 +283,7 @@ class _Fates(dict[str, tuple[float, float]]):
 def test_a_malformed_field_is_its_jobs_rejection(fields: dict[str, Any], words: str, tmp_path: Path) -> None:
     """Failed before: it ended the conversation, and with it the run of all other jobs."""
     run = _run(tmp_path, [{}, fields, {}], "--policy", "fcfs")
-    assert [row["final_state"] for row in sorted(_table(run / "jobs.csv"), key=lambda row: row["job_id"])] == [
+    assert [row["final_state"] for row in sorted(csv_rows(run / "jobs.csv"), key=lambda row: row["job_id"])] == [
         "COMPLETED_SUCCESSFULLY", "REJECTED", "COMPLETED_SUCCESSFULLY",
     ]  # fmt: skip
     assert words in (run / "rejections.csv").read_text()
@@ -384,7 +379,7 @@ def test_no_job_starts_before_what_it_depends_on(drawn: list[dict[str, Any]], po
     ]
     with TemporaryDirectory() as name:
         run = _run(Path(name), jobs, "--policy", policy, "--model", model)
-        table = {int(row["job_id"]): row for row in _table(run / "jobs.csv")}
+        table = {int(row["job_id"]): row for row in csv_rows(run / "jobs.csv")}
     assert table.keys() == set(range(1, len(jobs) + 1))
     ran = {number: row for number, row in table.items() if row["starting_time"]}
     spans = {number: (float(row["starting_time"]), float(row["finish_time"])) for number, row in ran.items()}

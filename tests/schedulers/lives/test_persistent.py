@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finis
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import View
+from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change, play
 from tests.properties.small_world import GB, NODES, execute, runs
 
@@ -56,13 +56,8 @@ def played(
     model = "timeshared" if policy.startswith("gang") else "rigid"
     (run,) = runs(tmp_path, model, workload_of(jobs), [policy], session=session, transports=(Transport.DIRECT,))
     session_then = execute(run, tmp_path, monkeypatch)
-    tables = {name: [row for path in tmp_path.rglob(name) for row in _read(path)] for name in TABLES}
+    tables = {name: [row for path in tmp_path.rglob(name) for row in csv_rows(path)] for name in TABLES}
     return {row["job_id"]: row for row in tables["jobs.csv"]}, tables["persistent.csv"], session_then
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 @pytest.mark.parametrize("life", LIVES)
@@ -265,7 +260,7 @@ def test_a_job_without_nodes_has_no_uncontended_time(tmp_path: Path) -> None:
     ]
     (run,) = runs(tmp_path, "io", workload_of(jobs), ["easy"])
     single.execute(single.Task(run, tmp_path, 600.0, uncontended=True))
-    rows = {row["job_id"]: row["uncontended_s"] for row in _read(tmp_path / run.id / "jobs.csv")}
+    rows = {row["job_id"]: row["uncontended_s"] for row in csv_rows(tmp_path / run.id / "jobs.csv")}
     assert (rows["0"], rows["2"]) == ("", "")
     assert float(rows["1"]) > 20.0
 

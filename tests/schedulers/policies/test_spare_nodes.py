@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from spillway.experiments.cli import main
 from spillway.experiments.trials.subject import Own
 from spillway.experiments.trials.world import TrialJob, World
+from tests.kit.tables import csv_rows
 
 
 @pytest.mark.parametrize(("option", "third"), [("true", 0), ("false", 100)])
@@ -34,8 +34,7 @@ def test_a_job_that_runs_beyond_the_shadow_time(option: str, third: int, tmp_pat
     given = ["--policy", policy, "--platform", "nodes:4", "--no-plots", "--out", str(tmp_path / "out")]
     assert main(["run", str(tmp_path / "w.json"), *given]) == 0
     (table,) = (tmp_path / "out").glob("w_*/jobs.csv")
-    with table.open(newline="") as stream:
-        starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv.DictReader(stream)}
+    starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv_rows(table)}
     assert starts == {1: 0, 2: 100, 3: third, 4: 0}
 
 

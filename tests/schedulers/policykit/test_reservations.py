@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Reservation
+from tests.kit.tables import csv_rows
 from tests.schedulers.policykit.test_preemption import GB, play
 
 _SITE = """
@@ -66,7 +66,7 @@ def _reserved(name: str, at_s: int, *lines: str) -> str:
 
 
 def _rows(run: Path) -> dict[int, Mapping[str, str]]:
-    return {int(row["job_id"]): row for row in csv.DictReader((run / "jobs.csv").read_text().splitlines())}
+    return {int(row["job_id"]): row for row in csv_rows(run / "jobs.csv")}
 
 
 def _starts(run: Path) -> dict[int, int]:
@@ -156,7 +156,7 @@ def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
     )
     run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
     assert _starts(run) == {1: 0, 3: 240, 4: 160, 6: 160}
-    reasons = {row["job_id"]: row["reason"] for row in csv.DictReader((run / "rejections.csv").open())}
+    reasons = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert reasons == dict.fromkeys(
         ("2", "5"), "60 s at no time have the job's resources free: every 90 s reservation r keeps them"
     )
@@ -210,7 +210,7 @@ def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
     gpus = '\n[[gpu]]\ncount = 2\nnodes = "2-3"\n'
     run = _play(tmp_path, jobs, _reserved("r", 5, "length_s = 100", "every_s = 86400", 'nodes = "0-1"') + gpus)
     assert _starts(run) == {2: 5}
-    (row,) = csv.DictReader((run / "rejections.csv").open())
+    (row,) = csv_rows(run / "rejections.csv")
     assert row["reason"] == "the nodes of reservation r cannot serve the job, even when all are free"
 
 
@@ -234,7 +234,7 @@ def test_who_may_use_a_reservation(tmp_path: Path) -> None:
     )
     run = _play(tmp_path, jobs, below + reservations)
     assert set(_starts(run)) == {1, 4, 6, 8}
-    reasons = {row["job_id"]: row["reason"] for row in csv.DictReader((run / "rejections.csv").open())}
+    reasons = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert reasons == {
         "2": "reservation both is for the account lab, not for 'other'",
         "3": "reservation both is for the users ann, eve, not for 'bob'",
@@ -322,7 +322,7 @@ def test_reserved_nodes_are_for_jobs_of_the_reservation(
         other = _play(Path(name) / "two", jobs, reservation, *options, "--explain")
         assert (run / "jobs.csv").read_bytes() == (other / "jobs.csv").read_bytes()
         rows = _rows(run)
-        rejected = {int(row["job_id"]) for row in csv.DictReader((run / "rejections.csv").read_text().splitlines())}
+        rejected = {int(row["job_id"]) for row in csv_rows(run / "rejections.csv")}
     every_s = 110.0 if "every" in times else float("inf")
     length_s = 50.0 if "every" in times else 60.0
     for number, job in enumerate(jobs, start=1):

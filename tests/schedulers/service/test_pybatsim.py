@@ -5,7 +5,6 @@ The package is taken from the folder that SPILLWAY_PYBATSIM names, or installed 
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import socket
@@ -29,6 +28,7 @@ from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.command_line import build_parser, read_command_line
 from spillway.simulator.wire.links import InProcessLink
+from tests.kit.tables import csv_rows
 
 pytestmark = pytest.mark.slow
 
@@ -152,11 +152,6 @@ def _by_our_service(inputs: Path, arguments: list[str], prefix: str) -> None:
         Simulation(platform, [workload], engine, InProcessLink(session), given.options).run()
 
 
-def _jobs(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
@@ -176,7 +171,7 @@ def test_a_policy_decides_the_same_under_pybatsim(
     _by_our_service(inputs, arguments, "ours")
     assert "Job submitted: 12 , scheduled: 12 , rejected: 0" in said
     assert (inputs / "theirs_jobs.csv").read_bytes() == (inputs / "ours_jobs.csv").read_bytes()
-    assert len(_jobs(inputs / "theirs_jobs.csv")) == len(SIZES)
+    assert len(csv_rows(inputs / "theirs_jobs.csv")) == len(SIZES)
 
 
 def test_wrong_options_are_one_line(inputs: Path, pybatsim: Path) -> None:
@@ -203,7 +198,7 @@ def test_pybatsims_own_schedulers_drive_our_simulator(inputs: Path, pybatsim: Pa
     """Every job ends well, for each of pybatsim's two programming interfaces."""
     said = _under_pybatsim(inputs, pybatsim, scheduler, {}, "out")
     assert "Job submitted: 12 , scheduled: 12 , rejected: 0" in said
-    jobs = _jobs(inputs / "out_jobs.csv")
+    jobs = csv_rows(inputs / "out_jobs.csv")
     assert [job["final_state"] for job in jobs] == ["COMPLETED_SUCCESSFULLY"] * len(SIZES)
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import lzma
 import os
 import subprocess
@@ -28,6 +27,7 @@ from spillway.protocol.messages import (
 )
 from spillway.simulator.engines.base import EngineUnavailable
 from spillway.simulator.wire.command import main
+from tests.kit.tables import csv_rows
 from tests.simulator.peers import decoded, listening
 
 STORAGE = ",".join(f"node_{number}" for number in range(0, 108, 9))
@@ -101,8 +101,7 @@ def _arguments(files: tuple[Path, Path], prefix: Path, endpoint: str) -> list[st
 
 
 def _rows(prefix: Path) -> list[dict[str, str]]:
-    with open(f"{prefix}_jobs.csv", newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+    return csv_rows(f"{prefix}_jobs.csv")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from spillway.experiments.studies.gang.measures import ShareOfGain
 from spillway.experiments.studies.gang.play import ADAPTIVE, GS, MIGRATE, same, seen
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
+from tests.kit.tables import csv_rows
 
 QUICK = ["gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1"]
 
@@ -26,8 +26,7 @@ def test_a_quick_study_compares_with_the_product_and_judges_nothing(
     count = len(STUDY.claims)
     assert f"{count} claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, {count} not judged" in printed
     assert "points were played by the product, too: values differ by at most 0 of theirs" in printed
-    with (tmp_path / "claims.csv").open(encoding="utf-8", newline="") as stream:
-        ours = {row["claim"]: row["ours [95 %]"] for row in csv.DictReader(stream)}
+    ours = {row["claim"]: row["ours [95 %]"] for row in csv_rows(tmp_path / "claims.csv")}
     assert "not defined" in ours["intensity 0.1: GS always better than IOGS in wait"]
     assert (tmp_path / "figures" / "figure-9-slowdown.png").exists()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from matplotlib.figure import Figure
 
 from spillway.experiments.cli import main
 from spillway.experiments.studies.thesis import inputs
+from tests.kit.tables import csv_rows
 
 pytestmark = pytest.mark.slow
 SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"
@@ -36,8 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_nothing_is_judged(report: Path) -> None:
     """Quick conditions are not the paper's; no published value is printed beside ours."""
-    with (report / "claims.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(report / "claims.csv")
     assert {row["verdict"] for row in rows} == {"not judged"}
     assert "published" not in rows[0]
     assert any(row["ours [95 %]"] for row in rows)

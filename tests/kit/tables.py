@@ -1,0 +1,17 @@
+"""Tables that a run has written."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+
+def csv_rows(path: Path | str) -> list[dict[str, str]]:
+    """Rows of a CSV file, by the names of its columns."""
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def csv_by(path: Path | str, column: str = "job_id") -> dict[str, dict[str, str]]:
+    """Rows of a CSV file by their value in a column."""
+    return {row[column]: row for row in csv_rows(path)}
