@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
+from spillway.experiments.slurm.replay import MACHINE
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import build
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Layer, Resource
-from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
-from tests.properties.test_slurm import played
+from spillway.simulator.engines.fixed import FixedEngine
+from tests.kit.play import converse
+from tests.properties.test_passes import Story
 
+MACHINE_OF_12 = build(read_description(MACHINE.format(nodes=12, capacity=8 * 10**9), "slurm", builtin_files()))
 ON_THE_SECOND = {"bf_interval": 1.0, "bf_resolution": 1.0, "batch_sched_delay": 0.0, "release": "24.11"}
 
 
@@ -27,8 +34,11 @@ def starts(site: Site, jobs: list[dict[str, Any]], **options: Any) -> dict[int, 
         "jobs": jobs,
         "profiles": {one["profile"]: {"type": "delay", "delay": float(one["profile"])} for one in jobs},
     }
-    lines, _ = played(SlurmBackfill(**(ON_THE_SECOND | options)), {"site": site_text(site)}, data, explain=False)
-    return {int(line[2].rpartition("!")[2]): (round(line[0]), line[3].nodes) for line in lines if line[1] == "started"}
+    story = Story()
+    spec = SessionSpec("slurm-backfill", ON_THE_SECOND | options, settings={"site": site_text(site)})
+    converse(spec.session(story), MACHINE_OF_12, data, spec=spec, engine=FixedEngine, check=False)
+    started = [line for line in story.lines if line[1] == "started"]
+    return {int(line[2].rpartition("!")[2]): (round(line[0]), line[3].nodes) for line in started}
 
 
 RACKS = Site(resources=(Resource("nvme", 2, (Layer("left", "0-5", 4), Layer("right", "6-11", 4))),))
