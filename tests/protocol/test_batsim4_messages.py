@@ -304,14 +304,14 @@ def _decodes_or_refuses(data: bytes) -> None:
     assert isinstance(message, m.Message)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 def test_any_bytes_decode_or_raise_remote_protocol_error(data: bytes) -> None:
     """Garbage never raises anything else."""
     _decodes_or_refuses(data)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     st.fixed_dictionaries(
         {
@@ -334,7 +334,7 @@ def test_any_json_decodes_or_raises_remote_protocol_error(value: Any) -> None:
     _decodes_or_refuses(msgspec.json.encode(value))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(messages(), st.data())
 def test_damaged_messages_decode_or_raise_remote_protocol_error(message: m.Message, data: st.DataObject) -> None:
     """A message with a few bytes changed, lost or doubled never raises anything else."""

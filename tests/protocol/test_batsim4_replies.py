@@ -362,14 +362,14 @@ def _decodes_or_refuses(data: bytes) -> None:
     assert isinstance(reply, m.Reply)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 def test_any_bytes_decode_or_raise_remote_protocol_error(data: bytes) -> None:
     """Garbage never raises anything else."""
     _decodes_or_refuses(data)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from(TABLE.types), json_values(printed))
 def test_any_json_decodes_or_raises_remote_protocol_error(kind: str, value: Any) -> None:
     """Well-formed JSON of the wrong shape never raises anything else."""
@@ -377,7 +377,7 @@ def test_any_json_decodes_or_raises_remote_protocol_error(kind: str, value: Any)
     _decodes_or_refuses(msgspec.json.encode({"now": 1, "events": [event]}))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(replies(), st.data())
 def test_replies_with_a_changed_member_decode_or_raise_remote_protocol_error(
     reply: m.Reply, data: st.DataObject

@@ -389,7 +389,7 @@ def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
     assert fragment in str(caught.value)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from(EVENTS.types), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
 def test_garbage_decodes_or_raises_remote_protocol_error(kind: str, value: Any, dirt: bytes, place: int) -> None:
     """Wrong shapes and damaged bytes never raise anything else."""
@@ -854,7 +854,7 @@ def test_replies_that_would_end_batsim_are_refused(data: bytes, path: str, fragm
     assert fragment in str(caught.value)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from(REQUESTS.types), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
 def test_garbage_replies_decode_or_raise_remote_protocol_error(kind: str, value: Any, dirt: bytes, place: int) -> None:
     """Wrong shapes and damaged bytes never raise anything else."""
@@ -866,7 +866,7 @@ def test_garbage_replies_decode_or_raise_remote_protocol_error(kind: str, value:
             continue
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from(["ParallelTaskProfile", "SequentialCompositionProfile", "DelayProfile"]), json_values(printed))
 def test_any_profile_is_read(kind: str, value: Any) -> None:
     """A profile's contents are checked where it is used."""

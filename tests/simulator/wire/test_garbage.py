@@ -139,7 +139,7 @@ class Babbler:
         """Nothing to close."""
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(FRAMES, min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_any_reply_ends_well(frames: list[bytes], dynamic: bool, energy: bool) -> None:
     """The simulation ends, or raises one of our errors with a message; nothing else."""

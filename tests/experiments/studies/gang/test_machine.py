@@ -97,7 +97,7 @@ WORLDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(
     name=st.sampled_from(NAMES),
     world=WORLDS,

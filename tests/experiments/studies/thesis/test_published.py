@@ -111,11 +111,10 @@ def test_first_200_jobs_io_aware_maxutil(reference: Path, metrics: Metrics) -> N
 
 @pytest.mark.reference
 @pytest.mark.slow
-@pytest.mark.parametrize(("workload", "policy"), [(SAMPLE, "backfill-1"), ("part-4", "backfill-sjf-1")])
-def test_objects_and_bytes_at_full_size(reference: Path, played: Played, workload: str, policy: str) -> None:
+def test_objects_and_bytes_at_full_size(reference: Path, played: Played) -> None:
     """IO-Aware jobs by objects and by bytes: the tables of jobs and of sub-jobs are the same, byte for byte."""
-    place = source(reference, "io", workload)
-    direct, in_bytes = (played.run("io", place, policy, way) for way in (Transport.DIRECT, Transport.BYTES))
+    place = source(reference, "io", SAMPLE)
+    direct, in_bytes = (played.run("io", place, "backfill-1", way) for way in (Transport.DIRECT, Transport.BYTES))
     assert direct != in_bytes
     for name in ("jobs.csv", "batsim_jobs.csv", "schedule.csv", "allocations.csv"):
         assert (direct / name).read_bytes() == (in_bytes / name).read_bytes(), name
