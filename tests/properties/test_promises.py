@@ -20,15 +20,12 @@ from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Ground, Passes, SiteTerms
-from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import PassNotes, Role
-from spillway.schedulers.model.job import Allocation, Job, replaced
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Site
-from spillway.schedulers.policies.conservative import PROMISES, Conservative
+from spillway.schedulers.policies.conservative import Conservative
 from spillway.schedulers.policykit.ordering import ORDER_NAMES
-from spillway.schedulers.policykit.view import Holding, View
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.policykit.view import Holding
 from spillway.schedulers.timeline.placement import Placement, StorageOrder
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.load import load_workload
@@ -39,7 +36,6 @@ from tests.properties.mini import MiniJob, play
 from tests.properties.sites import SITES, fields_of
 from tests.properties.small_world import NODES
 from tests.properties.test_policies import SHAPE, TREE
-from tests.schedulers.machine_strategies import job, machines, placements
 from tests.schedulers.runtimes import rigid
 
 OVERDUE_S = 1.1e-3
@@ -120,48 +116,6 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
     )
     play(session, TREE if tree else SHAPE, jobs, late_s)
     assert max(promises.late_s().values(), default=0.0) <= OVERDUE_S * len(jobs)
-
-
-@settings(max_examples=150)
-@given(
-    machine=machines(),
-    placement=placements,
-    order=st.sampled_from(sorted(ORDER_NAMES)),
-    late_s=st.sampled_from([0.0, 1e-4, 0.5, 7.0, 3600.0]),
-    rng=st.randoms(use_true_random=False),
-)
-def test_no_promise_comes_later_than_what_is_late(
-    machine: Machine, placement: Placement, order: str, late_s: float, rng: random.Random
-) -> None:
-    """Running jobs end at most ``late_s`` later than expected; promises come no more than that later."""
-    expected, late = Timeline(machine, 0.0, placement), Timeline(machine, 0.0, placement)
-    queue: list[Job] = []
-    for number in range(rng.randint(2, 14)):
-        nodes = rng.choice([1, 2, rng.randint(1, len(machine.nodes)), rng.randint(1, len(machine.nodes))])
-        requested = job(min(nodes, len(machine.nodes)), rng.choice([0, 0, 1, 3]), rng.choice([0, 0, 1, 5]))
-        duration_s = rng.choice([1.0, 5.0, 5.0, rng.uniform(1.0, 30.0)])
-        queue.append(replaced(requested, id=f"w0!{number}", number=number, walltime_s=duration_s))
-    notebook: dict[str, Any] = {}
-    for decision in Conservative(order)(seen(expected, queue, notebook)):
-        assert isinstance(decision, Start)
-        until_s = decision.job.walltime_s + rng.choice([0.0, late_s, rng.uniform(0.0, late_s)])
-        late.reserve(0.0, until_s, decision.allocation)
-        queue.remove(decision.job)
-    before = dict(notebook[PROMISES])
-    late.advance(rng.choice([0.0, 0.75]))
-    starts = {
-        decision.job.id for decision in Conservative(order)(seen(late, queue, notebook)) if type(decision) is Start
-    }
-    after = notebook.get(PROMISES, {})
-    assert starts | after.keys() == before.keys()
-    for job_id, promise in before.items():
-        start_s = late.now_s if job_id in starts else after[job_id].start_s
-        assert start_s <= promise.start_s + late_s + 1e-9
-
-
-def seen(timeline: Timeline, queue: list[Job], notebook: dict[str, Any]) -> View:
-    """A view of the timeline and the queue."""
-    return View(timeline.now_s, timeline.machine, list(queue), [], timeline.copy, random.Random(0), notebook)
 
 
 # ---------------------------------------------------------------------------------------------- on the simulator
