@@ -79,15 +79,6 @@ def test_figure_2_two_equal_jobs_synchronise() -> None:
     assert records["w0!1"].io_wait_s == 3.0
 
 
-def test_three_jobs_and_exclusive_io() -> None:
-    """All need 2 s of I/O after 1 s, then compute 1 s, then I/O again: FIFO serves 0, 1, 2, 0, 1, 2 without a gap."""
-    wire, records = play(*(job(i, count=2, compute_s=1.0, io_bytes=20.0) for i in range(3)), gate=Exclusive())
-    assert [(start, end) for start, end, _, _ in wire.transfers] == [(1, 3), (3, 5), (5, 7), (7, 9), (9, 11), (11, 13)]
-    assert [owner[-1] for _, _, owner, _ in wire.transfers] == ["0", "1", "2", "0", "1", "2"]
-    assert [records[f"w0!{i}"].io_wait_s for i in range(3)] == [0 + 3, 2 + 3, 4 + 3]
-    assert [wire.ends[f"w0!{i}"][0] for i in range(3)] == [9.0, 11.0, 13.0]
-
-
 def test_shortest_first_lets_the_small_one_pass() -> None:
     """While job 0 transfers, 1 (long) and 2 (short) queue: 2 goes first."""
     jobs = job(0, count=1, compute_s=1.0, io_bytes=40.0), job(1, count=1, compute_s=2.0, io_bytes=30.0)
