@@ -31,7 +31,7 @@ TESTS: Mapping[str, str] = {
     "simulator/jobs/programs.py": "tests/simulator/jobs tests/simulator/test_kills.py tests/simulator/wire",
     "simulator/world/power.py": "tests/simulator/world",
     "schedulers/jobmodels/io_aware.py": "tests/schedulers/jobmodels/test_io_aware.py "
-    "tests/schedulers/jobmodels/test_restarts.py tests/schedulers/jobmodels/test_gated.py "
+    "tests/schedulers/jobmodels/test_runtime.py tests/schedulers/jobmodels/test_gated.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/base/test_options.py",
     "schedulers/jobmodels/stream.py": "tests/schedulers/jobmodels/test_stream.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/schedulers/service/test_doors.py",
@@ -151,7 +151,12 @@ class Copy:
     """A copy of the tree, in which files are changed and tests run."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        ignored = shutil.ignore_patterns(".git", ".venv", "site", "results", ".*_cache", ".hypothesis", "*.egg-info")
+        unread = shutil.ignore_patterns(".git", ".venv", "results", ".*_cache", ".hypothesis", "*.egg-info")
+
+        def ignored(place: str, names: list[str]) -> set[str]:
+            """These, and the built site, which is named as a folder of the experiments is."""
+            return {*unread(place, names), *({"site", "build"} if Path(place) == root else ())}
+
         self.root = Path(shutil.copytree(root, folder / "tree", symlinks=True, ignore=ignored))
         self._env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
 
