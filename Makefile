@@ -112,7 +112,7 @@ docs: developer
 # and runs from the command line to the table. Not: random worlds, studies, other processes, browsers.
 QUICK := tests/imports/test_law.py tests/base/test_units.py tests/base/test_plugins.py tests/base/test_tables.py \
 	tests/protocol/test_transcript.py tests/protocol/test_profiles.py tests/protocol/test_intervals.py \
-	tests/schedulers/core tests/schedulers/timeline/test_timeline.py tests/schedulers/timeline/test_lives.py \
+	tests/schedulers/core tests/core \
 	tests/schedulers/policies tests/schedulers/jobmodels tests/schedulers/lives tests/schedulers/policykit/test_preemption.py \
 	tests/simulator/test_kills.py tests/simulator/test_dynamic.py tests/simulator/test_time.py tests/simulator/jobs \
 	tests/simulator/world tests/simulator/reading/test_workload.py tests/simulator/wire/test_requests.py \

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from enum import Enum
 from types import ModuleType
-from typing import Any, ClassVar, Protocol, Self, TypeVar, final, overload
+from typing import Any, Protocol, Self, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from spillway.core.fit import DemandRow, Fit, Free
-from spillway.core.placement import Placement
+from spillway.core.placement import Placement, StorageOrder
 from spillway.core.resources import Resource
 from spillway.protocol.messages import Event, JobState, JsonObject, Message, Reply, Request
 from spillway.schedulers.core.execution import Step
@@ -320,11 +320,6 @@ class Timeline:
         Rules by which a fit chooses nodes and storages, by default those of the thesis. Only ``rack`` changes whether a
         job fits.
 
-    Attributes
-    ----------
-    holds_nodes_longer
-        Whether nodes are held one rounding step longer than the rest (:class:`PublishedTimeline`).
-
     Raises
     ------
     ValueError
@@ -335,8 +330,6 @@ class Timeline:
     Herbein et al., HPDC 2016, section 3.4, for the bandwidth levels (DOI 10.1145/2907294.2907316); Kopanski's thesis
     (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
     """
-
-    holds_nodes_longer: ClassVar[bool]
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None: ...
     @property
@@ -357,8 +350,6 @@ class Timeline:
         """Start of every segment (s), and what is free in it."""
     def free_until(self, end_s: float) -> Free:
         """Return the resources that are free over the whole of ``[now, end_s)``; the present always counts."""
-    def free_at(self, time_s: float) -> Free:
-        """Return the resources that are free at a time, now or later (s)."""
     def totals_at(self, times_s: Sequence[float]) -> list[tuple[int, int]]:
         """Numbers of nodes and of bytes of burst buffer that are free at some times (s)."""
     def breakpoints(self) -> list[float]:
@@ -373,21 +364,29 @@ class Timeline:
         """Bytes per second free at ``now_s`` per link."""
     def free_pools_now(self) -> list[int]:
         """Amount free at ``now_s`` per counted pool."""
-    def free_bytes_now(self, storage: int) -> int:
-        """Bytes free at ``now_s`` on one storage node."""
-    def free_rate_now(self, link: int) -> int:
-        """Bytes per second free at ``now_s`` on one link."""
-    def most_free_nodes(self, until_s: float) -> int:
-        """The largest number of nodes that are free at some time up to ``until_s``, which is now or later."""
-    def differs_until(self, other: Timeline) -> float:
-        """Time from which on another timeline of the same machine and time has the same free resources (s).
-
-        ``now_s`` if they never differ.
-        """
     def fit_now(self, job: Job, duration_s: float, covering: Resource = ...) -> Allocation | None:
         """Return the job's allocation if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
 
         See :meth:`earliest_fit`.
+        """
+    def choose_storages(
+        self, nodes: Sequence[int], free_bytes: Sequence[int], bb_bytes: int, order: StorageOrder, stripes: int = 0
+    ) -> tuple[int, ...] | None:
+        """Choose a storage node for each request, which must hold its bytes whole; ``None`` when they do not fit.
+
+        Parameters
+        ----------
+        nodes
+            The job's nodes, each with a request.
+        free_bytes
+            Bytes left per storage node.
+        bb_bytes
+            Bytes per request; 0 gives no storages.
+        order
+            The rule; under ``rack`` any storage node counts.
+        stripes
+            Above 0: this number of requests for the whole job, on different storage nodes; ``nearest`` takes stripe
+            ``i`` as a request of the job's node ``floor(i * nodes / stripes)``.
         """
     def demand_of(self, job: Job) -> DemandRow:
         """Return a job's demand, as searches among many jobs take it; it stays the same, here and in copies."""
@@ -480,10 +479,7 @@ class Timeline:
     def advance(self, now_s: float) -> None:
         """Drop the time before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
     def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
-        """Take nodes and storage nodes out of service: they are free at no time, whatever was booked there.
-
-        Until :meth:`reopen` nothing may be booked or released there.
-        """
+        """Take nodes and storage nodes out of service: they are free at no time, and nothing may be booked there."""
     def take(
         self,
         start_s: float,
@@ -504,11 +500,6 @@ class Timeline:
             Indices of the nodes.
         bb_bytes, pools
             Most bytes of each storage node, and most of each counted pool, as far as they are free; () for nothing.
-        """
-    def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
-        """Put nodes and storage nodes back into service: they are free at all times, and can be booked again.
-
-        No bytes of them are drained (:meth:`drain`).
         """
     def drain(self, storage: int, drained: int) -> None:
         """Drain ``drained`` bytes of a storage node in all; 0 gives all of them back.
@@ -760,7 +751,6 @@ class PlanSearch:
         guard_power: float,
         stride: int,
     ) -> None: ...
-    def __copy__(self) -> PlanSearch: ...
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
         """Planned start of each job (s), of the order planned last."""
@@ -829,33 +819,6 @@ def demand_keys(parts: Sequence[Sequence[int]]) -> tuple[list[int], list[int], i
     if ``~((above[j] | guards) - below[k]) & guards == 0``.
     """
 
-class Batch:
-    """Tasks laid out one behind the other.
-
-    Parameters
-    ----------
-    hosts, ends
-        Hosts of all positions of all tasks; begin of each task in them, then their number.
-    work
-        flop of every position.
-    each
-        Bytes of each task's all-to-all.
-    pair_ends, sources, destinations, amounts
-        Begin of each task in the transfers, then their number; hosts and bytes of the transfers.
-    """
-
-    def __init__(
-        self,
-        hosts: Sequence[int],
-        ends: Sequence[int],
-        work: Sequence[float],
-        each: Sequence[float],
-        pair_ends: Sequence[int],
-        sources: Sequence[int],
-        destinations: Sequence[int],
-        amounts: Sequence[float],
-    ) -> None: ...
-
 class Engine:
     """A machine on which parallel tasks run, and its clock (``core/engines/engine.hpp``).
 
@@ -863,7 +826,7 @@ class Engine:
 
     Attributes
     ----------
-    clock_s
+    clock
         Seconds since the start of the simulation.
     ends_at_once
         Whether a task that has work can end at the instant of its start.
@@ -872,13 +835,21 @@ class Engine:
     """
 
     @property
-    def clock_s(self) -> float: ...
+    def clock(self) -> float: ...
     @property
     def ends_at_once(self) -> bool: ...
     @property
     def active(self) -> int: ...
-    def start_many(self, tasks: Batch) -> list[int]:
-        """Start tasks at the present clock; return their handles."""
+    def start(
+        self,
+        hosts: Sequence[int],
+        flops: Sequence[float],
+        each: float,
+        sources: Sequence[int],
+        destinations: Sequence[int],
+        amounts: Sequence[float],
+    ) -> int:
+        """Start a task at the present clock; return its handle (:class:`spillway.simulator.engines.base.Engine`)."""
 
     def sleep(self, seconds: float) -> int:
         """Start a task that uses no resource and ends after a time."""
@@ -892,11 +863,14 @@ class Engine:
     def next_completion(self) -> float:
         """Instant at which the next task ends if nothing is started or cancelled before; ``inf`` without one."""
 
-    def advance(self, until_s: float) -> list[int]:
+    def advance(self, until: float) -> list[int]:
         """Move the clock to an instant or to the next end, whichever comes first; return the tasks that ended."""
 
     def change_speed(self, host: int, speed: float) -> None:
         """Change the speed of a host, flop/s of one core."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
 
 class FixedEngine(Engine):
     """A task takes as long as its slowest host computes, without any contention.
@@ -1028,8 +1002,6 @@ class WaterfillEngine(Engine):
         flop/s of one core, and whether it is a storage host, by host.
     tree
         The links above the hosts.
-    keep_streams
-        Whether to record every task that ends.
 
     Attributes
     ----------
@@ -1037,22 +1009,13 @@ class WaterfillEngine(Engine):
         Time so far during which some task got less than it requested.
     busy_s
         Time so far during which some task ran.
-    streams
-        First host, start, end and seconds of computation of every task that ended or was removed, if they are kept.
     """
 
-    def __init__(
-        self, speeds: Sequence[float], stores: Sequence[bool], tree: IoTree, keep_streams: bool = False
-    ) -> None: ...
-    def plays(self, tasks: Batch) -> bool:
-        """Whether all tasks have constant rates: none moves bytes to or from a storage host without computing."""
-
+    def __init__(self, speeds: Sequence[float], stores: Sequence[bool], tree: IoTree) -> None: ...
     @property
     def contended_s(self) -> float: ...
     @property
     def busy_s(self) -> float: ...
-    @property
-    def streams(self) -> list[tuple[int, float, float, float]]: ...
 
 class Packer:
     """Packs whole units into bins, or proves that they do not fit (``core/search/packing.hpp``).
@@ -2146,6 +2109,7 @@ class Rule(Enum):
     IDLE_CALLS = ...
     REQUESTS_AT_END = ...
     LATEST_TIME = ...
+    NOT_PLAYED = ...
 
 class RequestKind(Enum):
     """Kinds of requests that the loop carries out itself."""
@@ -2284,7 +2248,7 @@ class Loop:
     Parameters
     ----------
     engine
-        An engine of the core, or an adapter (:class:`spillway.simulator.engines.adapter.Adapter`).
+        An engine of the core, or another (:class:`spillway.simulator.engines.base.Engine`).
     exchange
         The scheduler: one of the core, or a function that gives the reply to a message (``None``: it comes later).
     machines

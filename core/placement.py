@@ -26,7 +26,7 @@ class StorageOrder(enum.Enum):
     BY_ID = "by-id"
     """Lowest index with enough free bytes."""
     RACK = "rack"
-    """As ``nearest``, but only in the node's own rack (:func:`spillway.schedulers.timeline.placement.own_storages`): a
+    """As ``nearest``, but only in the node's own rack (:func:`spillway.schedulers.core.feasible.own_storages`): a
     node with too few free bytes in its rack is passed over, and the job waits if too few nodes are left. A striped
     buffer belongs to no node: as ``nearest``.
     """

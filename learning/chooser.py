@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core import StorageOrder
 from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import Policy, View
-from spillway.schedulers.timeline import StorageOrder
 
 Mask = npt.NDArray[np.bool_]
 

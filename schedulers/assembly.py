@@ -15,6 +15,7 @@ from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
 from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
+from spillway.core import NodeOrder, Placement, PublishedTimeline, StorageOrder, Timeline
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.core.counted_pools import Counted
@@ -60,7 +61,6 @@ from spillway.schedulers.policykit.windows import (
     reservations_of,
 )
 from spillway.schedulers.site_file import site_setting
-from spillway.schedulers.timeline import NodeOrder, Placement, PublishedTimeline, StorageOrder, Timeline
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices

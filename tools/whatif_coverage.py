@@ -26,7 +26,7 @@ from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

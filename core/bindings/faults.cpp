@@ -87,6 +87,7 @@ void bind_faults(nb::module_& module) {
       {"IDLE_CALLS", Rule::IDLE_CALLS},
       {"REQUESTS_AT_END", Rule::REQUESTS_AT_END},
       {"LATEST_TIME", Rule::LATEST_TIME},
+      {"NOT_PLAYED", Rule::NOT_PLAYED},
   };
   for (const auto& [name, rule] : names) rules.value(name, rule);
 

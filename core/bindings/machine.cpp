@@ -81,6 +81,8 @@ std::vector<std::int32_t> own_of(nb::handle machine, const Facts& facts) {
 
 }  // namespace
 
+StorageOrder storage_order_of(nb::handle order) { return order_of(STORAGE_ORDERS, order); }
+
 std::vector<Pool> pools_of(nb::handle pools) {
   std::vector<Pool> found;
   std::map<std::string, std::int32_t> resources;
@@ -136,7 +138,7 @@ MachinePtr machine_of(nb::handle machine, nb::handle given) {
   }
   facts.pools = pools_of(machine.attr("pools"));
   facts.node_order = order_of(NODE_ORDERS, placement.attr("node_order"));
-  facts.storage_order = order_of(STORAGE_ORDERS, placement.attr("storage_order"));
+  facts.storage_order = storage_order_of(placement.attr("storage_order"));
   facts.own.assign(nodes, 0);
   if (facts.storage_order == StorageOrder::RACK) facts.own = own_of(machine, facts);
   facts.source = source_of(machine, placement);

@@ -12,6 +12,9 @@ namespace nb = nanobind;
 /// (`Placement`, or None for the default); a ValueError for one that is too large.
 MachinePtr machine_of(nb::handle machine, nb::handle placement);
 
+/// A storage order of Python's.
+StorageOrder storage_order_of(nb::handle order);
+
 /// Counted pools of Python (`CountedPool`).
 std::vector<Pool> pools_of(nb::handle pools);
 

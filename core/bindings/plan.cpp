@@ -44,7 +44,6 @@ void bind_plan(nb::module_& module) {
       .def("__init__", &make, nb::arg("timeline"), nb::arg("demands"), nb::arg("spans"),
            nb::arg("latest"), nb::arg("alpha"), nb::arg("guard_s"), nb::arg("guard_power"),
            nb::arg("stride"))
-      .def("__copy__", [](const Planner& self) { return Planner(self); })
       .def_prop_ro("starts_s", [](const Planner& self) { return array_of(self.starts_s()); })
       .def_prop_ro("least", [](const Planner& self) { return array_of(self.least()); })
       .def_prop_ro("alone_s", [](const Planner& self) { return array_of(self.alone()); })

@@ -1,6 +1,5 @@
 #include "bindings/python_sides.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -35,52 +34,51 @@ using Locked = nb::gil_scoped_acquire;
 
 bool PythonEngine::ends_at_once() const {
   const Locked lock;
-  return nb::cast<bool>(adapter_.attr("ends_at_once"));
+  return nb::cast<bool>(engine_.attr("ends_at_once"));
 }
 
 std::size_t PythonEngine::active() const {
   const Locked lock;
-  return nb::cast<std::size_t>(adapter_.attr("active"));
+  return nb::cast<std::size_t>(engine_.attr("active"));
 }
 
 Handle PythonEngine::start(const Task& task) {
   const Locked lock;
   const auto [hosts, flops, each, sources, destinations, amounts] = parts_of(task);
   return nb::cast<Handle>(
-      call(adapter_, "start", hosts, flops, each, sources, destinations, amounts));
+      call(engine_, "start", hosts, flops, each, sources, destinations, amounts));
 }
 
 Handle PythonEngine::sleep(double seconds) {
   const Locked lock;
-  return nb::cast<Handle>(call(adapter_, "sleep", seconds));
+  return nb::cast<Handle>(call(engine_, "sleep", seconds));
 }
 
 double PythonEngine::cancel(Handle handle) {
   const Locked lock;
-  return nb::cast<double>(call(adapter_, "cancel", handle));
+  return nb::cast<double>(call(engine_, "cancel", handle));
 }
 
 double PythonEngine::progress(Handle handle) const {
   const Locked lock;
-  return nb::cast<double>(call(adapter_, "progress", handle));
+  return nb::cast<double>(call(engine_, "progress", handle));
 }
 
 double PythonEngine::next_completion() {
   const Locked lock;
-  return nb::cast<double>(call(adapter_, "next_completion"));
+  return nb::cast<double>(call(engine_, "next_completion"));
 }
 
 void PythonEngine::advance(double until_s, std::vector<Handle>& ended) {
   const Locked lock;
-  const auto [now_s, handles] =
-      nb::cast<std::pair<double, std::vector<Handle>>>(call(adapter_, "advance", until_s));
-  clock_s_ = now_s;
+  const auto handles = nb::cast<std::vector<Handle>>(call(engine_, "advance", until_s));
+  clock_s_ = nb::cast<double>(engine_.attr("clock"));
   ended.insert(ended.end(), handles.begin(), handles.end());
 }
 
 void PythonEngine::change_speed(std::int32_t host, double speed) {
   const Locked lock;
-  call(adapter_, "change_speed", host, speed);
+  call(engine_, "change_speed", host, speed);
 }
 
 // ------------------------------------------------------------------ scheduler

@@ -14,10 +14,10 @@
 
 namespace spillway::bindings {
 
-/// An engine of Python behind `spillway.simulator.engines.adapter.Adapter`.
+/// An engine of Python (`spillway.simulator.engines.base.Engine`).
 class PythonEngine final : public Engine {
  public:
-  explicit PythonEngine(nanobind::handle adapter) : adapter_(adapter) {}
+  explicit PythonEngine(nanobind::handle engine) : engine_(engine) {}
 
   bool ends_at_once() const override;
   std::size_t active() const override;
@@ -30,7 +30,7 @@ class PythonEngine final : public Engine {
   void change_speed(std::int32_t host, double speed) override;
 
  private:
-  nanobind::handle adapter_;
+  nanobind::handle engine_;
 };
 
 /// A scheduler of Python: a link's `exchange`.

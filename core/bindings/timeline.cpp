@@ -14,6 +14,7 @@
 #include "bindings/machine.hpp"
 #include "bindings/timeline.hpp"
 #include "bindings/values.hpp"
+#include "book/placement.hpp"
 
 namespace nb = nanobind;
 
@@ -177,6 +178,13 @@ std::vector<std::pair<std::int64_t, std::int64_t>> totals_at(const Timeline& tim
   return found;
 }
 
+nb::object storages_for(const Timeline& timeline, nb::handle nodes, nb::handle free_bytes,
+                        std::int64_t bb_bytes, nb::handle order, std::int64_t stripes) {
+  const auto found = choose_storages(*timeline.machine(), indices_of(nodes), amounts_of(free_bytes),
+                                     bb_bytes, storage_order_of(order), stripes);
+  return found ? nb::object(tuple_of(*found)) : nb::none();
+}
+
 std::vector<std::int64_t> columns(const Timeline& timeline, std::int64_t first, std::int64_t last) {
   return std::vector<std::int64_t>(timeline.row(0) + first, timeline.row(0) + last);
 }
@@ -187,7 +195,6 @@ void bind_timeline(nb::module_& module) {
   nb::class_<Snapshot>(module, "Snapshot").def("breakpoints", &breakpoints);
 
   nb::class_<Timeline> plain(module, "Timeline");
-  plain.attr("holds_nodes_longer") = false;
   plain
       .def(
           "__init__",
@@ -204,8 +211,6 @@ void bind_timeline(nb::module_& module) {
       .def("breakpoints", [](const Timeline& self) { return self.steps().times(); })
       .def("next_change_s", &Timeline::next_change_s)
       .def("free_nodes_now", &Timeline::free_nodes_now)
-      .def("free_bytes_now", &Timeline::free_bytes_now, nb::arg("storage"))
-      .def("free_rate_now", &Timeline::free_rate_now, nb::arg("link"))
       .def("free_storage_now",
            [](const Timeline& self) {
              return columns(self, self.machine()->first_storage, self.machine()->first_link);
@@ -220,12 +225,11 @@ void bind_timeline(nb::module_& module) {
            })
       .def("segments", &segments)
       .def("free_until", &free_until, nb::arg("end_s"))
-      .def("free_at", &free_at, nb::arg("time_s"))
       .def("totals_at", &totals_at, nb::arg("times_s"))
-      .def("most_free_nodes", &Timeline::most_free_nodes, nb::arg("until_s"))
-      .def("differs_until", &Timeline::differs_until, nb::arg("other"))
       .def("fit_now", &fit_now, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("covering") = Covering())
+      .def("choose_storages", &storages_for, nb::arg("nodes"), nb::arg("free_bytes"),
+           nb::arg("bb_bytes"), nb::arg("order"), nb::arg("stripes") = 0)
       .def("demand_of", &demand_of, nb::arg("job"))
       .def("earliest_fit", &earliest_fit, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("not_before_s") = nb::none(), nb::arg("covering") = Covering(),
@@ -243,12 +247,6 @@ void bind_timeline(nb::module_& module) {
             self.close(indices_of(nodes), indices_of(storages));
           },
           nb::arg("nodes"), nb::arg("storages"))
-      .def(
-          "reopen",
-          [](Timeline& self, nb::handle nodes, nb::handle storages) {
-            self.reopen(indices_of(nodes), indices_of(storages));
-          },
-          nb::arg("nodes"), nb::arg("storages"))
       .def("take", &take, nb::arg("start_s"), nb::arg("end_s"), nb::arg("nodes"),
            nb::arg("bb_bytes") = nb::tuple(), nb::arg("pools") = nb::tuple())
       .def("drain", &Timeline::drain, nb::arg("storage"), nb::arg("drained"))
@@ -259,7 +257,6 @@ void bind_timeline(nb::module_& module) {
       .def("check", &check);
 
   nb::class_<PublishedTimeline, Timeline> published(module, "PublishedTimeline");
-  published.attr("holds_nodes_longer") = true;
   published.def(
       "__init__",
       [](PublishedTimeline* self, nb::handle machine, double now_s, nb::handle placement) {

@@ -1,12 +1,9 @@
 #include "engines/waterfill.hpp"
 
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <tuple>
 #include <vector>
 
-#include "bindings/batch.hpp"
 #include "bindings/bindings.hpp"
 #include "engines/water_filling.hpp"
 
@@ -33,28 +30,9 @@ void change_demand(IoTree& tree, const std::vector<std::int32_t>& hosts,
 }
 
 void make_engine(WaterfillEngine* place, std::vector<double> speeds,
-                 const std::vector<bool>& stores, const IoTree& tree, bool keep_streams) {
+                 const std::vector<bool>& stores, const IoTree& tree) {
   new (place)
       WaterfillEngine(std::move(speeds), std::vector<char>(stores.begin(), stores.end()), tree);
-  if (keep_streams) place->keep_streams();
-}
-
-bool plays(const WaterfillEngine& engine, const Batch& batch) {
-  Task task;
-  for (std::size_t number = 0; number < batch.size(); ++number) {
-    batch.fill(number, task);
-    if (!engine.plays(task)) return false;
-  }
-  return true;
-}
-
-std::vector<std::tuple<std::int32_t, double, double, double>> streams(
-    const WaterfillEngine& engine) {
-  std::vector<std::tuple<std::int32_t, double, double, double>> found;
-  for (const Stream& one : engine.streams()) {
-    found.emplace_back(one.host, one.start_s, one.end_s, one.computing_s);
-  }
-  return found;
 }
 
 }  // namespace
@@ -73,12 +51,9 @@ void bind_waterfill(nb::module_& module) {
       .def("factor", &IoTree::factor, nb::arg("host"));
 
   nb::class_<WaterfillEngine, Engine>(module, "WaterfillEngine")
-      .def("__init__", &make_engine, nb::arg("speeds"), nb::arg("stores"), nb::arg("tree"),
-           nb::arg("keep_streams") = false)
-      .def("plays", &plays, nb::arg("tasks"))
+      .def("__init__", &make_engine, nb::arg("speeds"), nb::arg("stores"), nb::arg("tree"))
       .def_prop_ro("contended_s", &WaterfillEngine::contended_s)
-      .def_prop_ro("busy_s", &WaterfillEngine::busy_s)
-      .def_prop_ro("streams", &streams);
+      .def_prop_ro("busy_s", &WaterfillEngine::busy_s);
 }
 
 }  // namespace spillway::bindings

@@ -366,13 +366,40 @@ void choose(std::int64_t* window, const std::int64_t* after, const Wanted& reque
     }
     if (!(demand.uses & NODES)) chosen = 0;
   }
-  if (demand.bb_bytes > 0 && !racked) StorageChoice(window, after, demand, machine, scratch).run();
+  if (demand.bb_bytes > 0 && !racked) {
+    const StorageOrder order = machine.facts().storage_order;
+    StorageChoice(window, after, demand, machine, scratch, order).run();
+  }
   usage[FREE_NODES] = demand.uses & NODES ? demand.nodes : 0;
   usage[FREE_BYTES] = demand.requests * demand.bb_bytes;
   for (std::int64_t column = machine.first_storage; column < machine.width; column++) {
     usage[column] -= window[column];  // amounts before less amounts left
   }
   if (demand.uses & POOLS) take_pools(usage, request, machine);
+}
+
+std::optional<std::vector<std::int32_t>> choose_storages(
+    const Machine& machine, const std::vector<std::int32_t>& nodes,
+    const std::vector<std::int64_t>& free_bytes, std::int64_t bb_bytes, StorageOrder order,
+    std::int64_t stripes) {
+  if (bb_bytes == 0) return std::vector<std::int32_t>();
+  Scratch& scratch = Scratch::of(machine, 0);
+  for (std::int64_t storage = 0; storage < machine.storages; storage++) {
+    const std::int64_t column = machine.first_storage + storage;
+    scratch.window[column] = scratch.spare[column] = free_bytes[static_cast<std::size_t>(storage)];
+    scratch.since[column] = 0;
+  }
+  JobDemand demand;
+  demand.nodes = static_cast<std::int64_t>(nodes.size());
+  demand.bb_bytes = bb_bytes;
+  demand.requests = stripes ? stripes : demand.nodes;
+  demand.uses = stripes ? STRIPED : 0;
+  scratch.nodes[0] = 0;  // where there are stripes but no nodes
+  std::copy(nodes.begin(), nodes.end(), scratch.nodes.begin());
+  if (!StorageChoice(scratch.window, scratch.spare, demand, machine, scratch, order).run())
+    return std::nullopt;
+  return std::vector<std::int32_t>(scratch.storages.begin(),
+                                   scratch.storages.begin() + demand.requests);
 }
 
 }  // namespace spillway

@@ -14,6 +14,7 @@
 // DOI 10.1007/978-3-030-85665-6_8), section 4.2, for burst buffers as whole requests.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "machine.hpp"
@@ -70,5 +71,12 @@ bool holds(const std::int64_t* window, const Wanted& request, const Machine& mac
 // the job will have ended, and `since`.
 void choose(std::int64_t* window, const std::int64_t* after, const Wanted& request,
             const Machine& machine, Scratch& scratch);
+
+// Storage nodes for the requests of a job on these nodes, or for its stripes; none: too few bytes
+// are free. Everything stays free as long: FULLEST_AT_END looks at the bytes before the choice.
+std::optional<std::vector<std::int32_t>> choose_storages(
+    const Machine& machine, const std::vector<std::int32_t>& nodes,
+    const std::vector<std::int64_t>& free_bytes, std::int64_t bb_bytes, StorageOrder order,
+    std::int64_t stripes);
 
 }  // namespace spillway

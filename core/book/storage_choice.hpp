@@ -10,7 +10,7 @@ namespace spillway {
 class StorageChoice {
  public:
   StorageChoice(std::int64_t* window, const std::int64_t* after, const JobDemand& demand,
-                const Machine& machine, Scratch& scratch)
+                const Machine& machine, Scratch& scratch, StorageOrder order)
       : free_(window + machine.first_storage),
         after_(after + machine.first_storage),
         since_(scratch.since + machine.first_storage),
@@ -19,10 +19,11 @@ class StorageChoice {
         demand_(demand),
         machine_(machine),
         scratch_(scratch),
-        order_(machine.facts().storage_order),
+        order_(order),
         striped_(demand.uses & STRIPED) {}
 
-  void run() {
+  // Whether there was one for each request.
+  bool run() {
     std::fill(taken_, taken_ + machine_.storages, 0);
     // These orders prefer a storage node even more when it has fewer bytes, and the nearest one is
     // the first of its list that holds a request: the same again while it holds one.
@@ -38,17 +39,18 @@ class StorageChoice {
       const std::int32_t own = nearest ? machine_.lists[static_cast<std::size_t>(node)] : -1;
       if (!stays || storage < 0 || free_[storage] < demand_.bb_bytes || own != list) {
         storage = find(node);
+        if (storage < 0) return false;
         list = own;
       }
       free_[storage] -= demand_.bb_bytes;
       taken_[storage]++;
       scratch_.storages[static_cast<std::size_t>(request)] = storage;
     }
+    return true;
   }
 
  private:
-  // Storage node with free bytes for one more request of a node, by the order. There is one: the
-  // window holds the job.
+  // Storage node with free bytes for one more request of a node, by the order; -1: there is none.
   std::int32_t find(std::int64_t node) const {
     const bool by_place = order_ == StorageOrder::NEAREST || order_ == StorageOrder::RACK;
     const std::int32_t* nearest =

@@ -24,27 +24,6 @@ Timeline::Timeline(const Timeline& other)
 
 // ---------------------------------------------------------------- queries
 
-std::int64_t Timeline::most_free_nodes(double until_s) const {
-  std::int64_t most = 0;
-  for (std::int64_t segment = 0; segment < size() && time_s(segment) <= until_s; segment++) {
-    most = std::max(most, row(segment)[FREE_NODES]);
-  }
-  return most;
-}
-
-double Timeline::differs_until(const Timeline& other) const {
-  double found_s = now_s();
-  std::int64_t mine = 0, theirs = 0;
-  for (;;) {
-    const double mine_s = steps_.end(mine), theirs_s = other.steps_.end(theirs);
-    const double end_s = std::min(mine_s, theirs_s);
-    if (!std::equal(row(mine), row(mine) + machine_->width, other.row(theirs))) found_s = end_s;
-    if (end_s == NEVER) return found_s;
-    mine += mine_s == end_s;
-    theirs += theirs_s == end_s;
-  }
-}
-
 std::vector<std::int64_t> Timeline::free_until(double end_s) const {
   std::vector<std::int64_t> least(row(0), row(0) + machine_->width);
   for (std::int64_t segment = 1; segment < size() && time_s(segment) < end_s; segment++) {

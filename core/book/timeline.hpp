@@ -84,11 +84,6 @@ class Timeline {
   std::int64_t free_pool_now(std::int64_t pool) const {
     return row(0)[machine_->first_pool + pool];
   }
-  // The largest number of nodes that are free at some time up to until_s, which is now or later.
-  std::int64_t most_free_nodes(double until_s) const;
-  // Time from which on another timeline of the same machine and time has the same free resources;
-  // now_s if they never differ.
-  double differs_until(const Timeline& other) const;
   // Resources that are free over the whole of [now, end_s); the totals are those of now.
   std::vector<std::int64_t> free_until(double end_s) const;
 

@@ -21,6 +21,8 @@ class Engine {
  public:
   /// Progress that `cancel` and `progress` return for a task that is not active.
   static constexpr double NOT_ACTIVE = -1.0;
+  /// What `start` returns for a task that is not in the engine's model.
+  static constexpr Handle NOT_PLAYED = -1;
 
   virtual ~Engine() = default;
 

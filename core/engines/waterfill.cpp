@@ -75,7 +75,6 @@ bool WaterfillEngine::plays(const Task& task) const {
 Handle WaterfillEngine::start(const Task& task) {
   if (!plays(task)) return NOT_PLAYED;
   Running made;
-  made.host = task.hosts[0];
   made.hosts = task.hosts;
   made.flops = task.flops;
   made.nominal_s = duration(task.hosts, task.flops);
@@ -90,27 +89,24 @@ Handle WaterfillEngine::sleep(double seconds) {
 }
 
 Handle WaterfillEngine::begin(Running task) {
-  task.start_s = task.since_s = clock_s_;
+  task.since_s = clock_s_;
   tree_.change_demand(task.demand, 1.0);
   changed_ = changed_ || !task.demand.empty();
   running_.emplace(next_handle_, std::move(task));
   return next_handle_++;
 }
 
-void WaterfillEngine::take(Handle handle, double computed_s) {
+void WaterfillEngine::take(Handle handle) {
   const auto found = running_.find(handle);
   const Running& task = found->second;
   tree_.change_demand(task.demand, -1.0);
   changed_ = changed_ || !task.demand.empty();
-  if (keeps_streams_ && task.host >= 0) {
-    streams_.push_back({task.host, task.start_s, clock_s_, computed_s});
-  }
   running_.erase(found);
 }
 
 double WaterfillEngine::cancel(Handle handle) {
   const double done = progress(handle);
-  if (done != NOT_ACTIVE) take(handle, done * running_.at(handle).nominal_s);
+  if (done != NOT_ACTIVE) take(handle);
   return done;
 }
 
@@ -163,7 +159,7 @@ void WaterfillEngine::advance(double until_s, std::vector<Handle>& ended) {
     if (task.end_s() <= now_s + noise_s) ended.push_back(handle);
   }
   for (std::size_t k = first; k < ended.size(); ++k) {
-    take(ended[k], running_.at(ended[k]).nominal_s);
+    take(ended[k]);
   }
 }
 

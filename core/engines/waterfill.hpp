@@ -9,14 +9,6 @@
 
 namespace spillway {
 
-/// Record of a task that has ended or was removed.
-struct Stream {
-  std::int32_t host;  // its first: identifies the job, together with the start
-  double start_s;
-  double end_s;
-  double computing_s;  // in the remaining time it was blocked on I/O
-};
-
 /// Constant I/O streams beside computation, under the contention model of Herbein et al. (HPDC
 /// 2016, section 4.4).
 ///
@@ -29,17 +21,11 @@ struct Stream {
 /// in the paper's model.
 class WaterfillEngine final : public Engine {
  public:
-  /// `start` of a task that moves bytes to or from a storage host without computing: it has no
-  /// constant rate.
-  static constexpr Handle NOT_PLAYED = -1;
-
   /// `speeds`: flop/s of one core, by host; `stores`: whether a host is a storage host.
   WaterfillEngine(std::vector<double> speeds, std::vector<char> stores, IoTree tree);
 
   bool ends_at_once() const override { return true; }
   std::size_t active() const override { return running_.size(); }
-  /// Whether a task has constant rates.
-  bool plays(const Task& task) const;
   Handle start(const Task& task) override;
   Handle sleep(double seconds) override;
   double cancel(Handle handle) override;
@@ -52,20 +38,15 @@ class WaterfillEngine final : public Engine {
   /// Time so far during which some task got less than it requested, and during which some task ran.
   double contended_s() const { return contended_s_; }
   double busy_s() const { return busy_s_; }
-  /// Keeps a record of every task that ends from now on.
-  void keep_streams() { keeps_streams_ = true; }
-  const std::vector<Stream>& streams() const { return streams_; }
 
  private:
   struct Running {
-    std::int32_t host = -1;  // the first; -1: a sleep
     std::vector<IoRate> demand;
     std::vector<std::int32_t> hosts;
     std::vector<double> flops;
     double nominal_s = 0.0;  // without contention
-    double start_s = 0.0;
-    double since_s = 0.0;  // when it began to run at `factor` of its speed
-    double done_s = 0.0;   // seconds of computation until then
+    double since_s = 0.0;    // when it began to run at `factor` of its speed
+    double done_s = 0.0;     // seconds of computation until then
     double factor = 1.0;
 
     double computed_s(double now_s) const { return done_s + factor * (now_s - since_s); }
@@ -73,10 +54,13 @@ class WaterfillEngine final : public Engine {
     void turn(double now_s, double new_factor);
   };
 
+  /// Whether a task has constant rates: none moves bytes to or from a storage host without
+  /// computing.
+  bool plays(const Task& task) const;
   double duration(const std::vector<std::int32_t>& hosts, const std::vector<double>& flops) const;
   std::vector<IoRate> demand(const Task& task, double nominal_s);
   Handle begin(Running task);
-  void take(Handle handle, double computed_s);
+  void take(Handle handle);
   /// Gives every task its factor, if streams came or went since the last time.
   void share();
   double least_factor(const Running& task) const;
@@ -89,8 +73,6 @@ class WaterfillEngine final : public Engine {
   bool contention_ = false;            // some task gets less than it requests
   double contended_s_ = 0.0;
   double busy_s_ = 0.0;
-  bool keeps_streams_ = false;
-  std::vector<Stream> streams_;
   Handle next_handle_ = 0;
   std::vector<std::int32_t> places_;  // by host, in the demand that is added up; -1 without
 };

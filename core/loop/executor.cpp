@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "loop/fault.hpp"
 #include "model/rounding.hpp"
 
 #include "model/precision.hpp"
@@ -90,6 +91,7 @@ void Executor::flush() {
   for (std::size_t at = 0; at < new_.size(); ++at) {
     Running& running = new_[at];
     const Handle handle = kernel_.engine().start(new_tasks_[at]);
+    if (handle == Engine::NOT_PLAYED) throw Fault(Rule::NOT_PLAYED);
     std::int64_t number = 0;
     if (running.job != nullptr) {
       running.job->handle = handle;

@@ -46,7 +46,8 @@ enum class Rule : std::uint8_t {
   EXTRA_IO_MAPPED,         ///< additional I/O of a job with a mapping of its own
   IDLE_CALLS,              ///< numbers: calls, jobs that wait
   REQUESTS_AT_END,  ///< numbers: jobs running, machines switching, kills, calls, jobs not ended
-  LATEST_TIME       ///< numbers: the simulated time
+  LATEST_TIME,      ///< numbers: the simulated time
+  NOT_PLAYED        ///< a task that is not in the engine's model
 };
 
 /// A broken rule: its numbers and texts, the request that breaks it, and the place of that in the

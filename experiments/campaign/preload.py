@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spillway.experiments.run import provenance, single
-from spillway.simulator.engines import fluid
+from spillway.simulator.engines import native
 
-__all__ = ["fluid", "single"]
+__all__ = ["native", "single"]
 
 provenance.versions()
 provenance.metrics_code()

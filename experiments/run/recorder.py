@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from spillway.base import durable
-from spillway.core import AllocationTable
+from spillway.core import AllocationTable, Resource
 from spillway.protocol.intervals import format_intervals
 from spillway.schedulers.core.cancellations import REASONS
 from spillway.schedulers.core.observer import Observer
@@ -16,7 +16,6 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running
-from spillway.schedulers.timeline import Resource
 
 _ALLOCATION_COLUMNS = (
     "job_id",

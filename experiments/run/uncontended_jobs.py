@@ -108,7 +108,7 @@ def play_one_by_one(
     policy: OneByOne, settings: Settings, model: JobModel, platform: Platform, workload: Workload
 ) -> list[JobRecord]:
     """Play jobs that are submitted far apart from each other; return their records in the order of their ends."""
-    from spillway.simulator.engines.fluid import FluidEngine
+    from spillway.simulator.engines.native import FluidEngine
 
     ended: list[JobRecord] = []
     session = assemble(policy, settings, model, on_record=ended.append)

@@ -17,6 +17,7 @@ import numpy as np
 
 from spillway.base import limits
 from spillway.base.files import parse_toml
+from spillway.core import Resource
 from spillway.experiments.site.site_import import imported_texts
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
@@ -36,8 +37,7 @@ from spillway.schedulers.policykit.nodespace import EXACT_S
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
-from spillway.schedulers.timeline import Resource
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

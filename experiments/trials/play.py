@@ -18,8 +18,7 @@ from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.jobmodels.base import Needs
-from spillway.simulator.engines.fixed import FixedEngine
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FixedEngine, FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs.jobs import Span
 from spillway.simulator.reading.workload import workload_from_object

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from spillway.core import Placement, PublishedTimeline, Timeline
 from spillway.protocol.limits import LATEST_S
 from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.execution import Demand
@@ -17,8 +18,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator
-from spillway.schedulers.timeline import PublishedTimeline, Timeline
-from spillway.schedulers.timeline.placement import Placement
 
 
 class Admission:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from spillway.core import StorageOrder, Timeline
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timeline.placement import choose_nodes, choose_storages, links_above
 
 
 def together(first: Allocation, second: Allocation) -> Allocation:
@@ -56,7 +56,7 @@ def _of_striped(allocation: Allocation, nodes: Collection[int], with_buffer: boo
 
 
 def find_growth(
-    machine: Machine,
+    timeline: Timeline,
     held: Allocation,
     count: int,
     free: Sequence[int],
@@ -67,6 +67,8 @@ def find_growth(
 
     Parameters
     ----------
+    timeline
+        That of the machine.
     held
         The job's allocation: gives the burst buffer (0 where it is striped) and the bandwidth of each further node.
     free
@@ -74,18 +76,17 @@ def find_growth(
     free_bytes, bandwidth
         Free bytes per storage node, free bytes per second per link.
     """
-    near = _nearest_first(machine, held.nodes, free)
-    nodes = choose_nodes(machine, near, bandwidth, count, held.io_rate)
+    machine = timeline.machine
+    nodes = _first_nodes(machine, _nearest_first(machine, held.nodes, free), bandwidth, count, held.io_rate)
     if nodes is None:
         return None
-    nodes = tuple(sorted(nodes))
     bb_bytes = 0 if held.striped else held.bb_bytes
-    storages = choose_storages(machine, nodes, free_bytes, bb_bytes if held.storages else 0)
+    storages = timeline.choose_storages(nodes, free_bytes, bb_bytes if held.storages else 0, StorageOrder.NEAREST)
     return None if storages is None else Allocation(nodes, storages, bb_bytes, held.io_rate)
 
 
 def fits_beside(
-    machine: Machine,
+    timeline: Timeline,
     job: Job,
     free: Sequence[int],
     free_bytes: Sequence[int],
@@ -96,6 +97,8 @@ def fits_beside(
 
     Parameters
     ----------
+    timeline
+        That of the machine.
     free
         Free nodes.
     free_bytes, bandwidth
@@ -104,6 +107,7 @@ def fits_beside(
     left
         Allocations that running jobs are about to give back.
     """
+    machine = timeline.machine
     nodes, bytes_left, bandwidth_left = set(free), list(free_bytes), list(bandwidth)
     for allocation in left:
         nodes.update(allocation.nodes)
@@ -116,12 +120,40 @@ def fits_beside(
     alone: list[tuple[int, ...]] = [(place,) for place in job.partitions]
     for one in alone or [()]:
         usable = machine.usable(one, free)
-        chosen = choose_nodes(machine, usable, bandwidth_left, job.nodes, job.io_rate)
-        if chosen is not None:
-            storages = choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes, stripes=job.stripes)
-            if storages is not None:
-                return True
+        chosen = _first_nodes(machine, usable, bandwidth_left, job.nodes, job.io_rate)
+        if (
+            chosen is not None
+            and timeline.choose_storages(chosen, bytes_left, job.bb_bytes, StorageOrder.NEAREST, job.stripes)
+            is not None
+        ):
+            return True
     return False
+
+
+def links_above(machine: Machine, node: int) -> list[int]:
+    """Indices of the links above a node, innermost first."""
+    above = []
+    link = int(machine.node_link[node])
+    while link >= 0:
+        above.append(link)
+        link = machine.links[link].parent
+    return above
+
+
+def _first_nodes(
+    machine: Machine, free: Sequence[int], bandwidth: Sequence[int], count: int, io_rate: int
+) -> tuple[int, ...] | None:
+    """The first ``count`` free nodes, in their order, that the links carry at this rate each; ``None``: too few."""
+    left, chosen = list(bandwidth), list[int]()
+    for node in free:
+        if len(chosen) == count:
+            break
+        above = links_above(machine, node) if io_rate else []
+        if all(left[link] >= io_rate for link in above):
+            chosen.append(node)
+            for link in above:
+                left[link] -= io_rate
+    return tuple(sorted(chosen)) if len(chosen) == count else None
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import spillway.core as native
 from spillway.base.errors import shown
+from spillway.core import Resource, Timeline
 from spillway.protocol.messages import JobState
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.job import Allocation, Job
@@ -20,7 +21,6 @@ from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running
-from spillway.schedulers.timeline import Resource, Timeline
 
 OVERDUE_S = 1e-3
 """Expected remaining time of a job that has outlived its estimate (s)."""

@@ -6,12 +6,11 @@ nothing.
 
 from __future__ import annotations
 
-import heapq
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from spillway.protocol.limits import LATEST_S
+from spillway.schedulers.core.deadlines import Deadlines
 from spillway.schedulers.model.decisions import Decision, Reject, Start
 from spillway.schedulers.model.job import CANCELLED_FIELD, Job, is_number, refuse_field
 
@@ -20,17 +19,14 @@ STARTED = "it would start now; at the site its user cancelled it later"
 REASONS = (CANCELLED, STARTED)
 """Reasons with which such jobs leave."""
 
-_SAME_S = 1e-6
-"""Times nearer than this are the same: Batsim's messages have six decimals."""
-
 
 class Cancellations:
     """Cancelled jobs of one conversation that wait, or that others hold."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
-        self._due: list[tuple[float, int, str]] = []
         self._waiting: set[str] = set()
+        self._deadlines = Deadlines(self._waiting)
         self._left = False
 
     def submitted(self, job: Job) -> None:
@@ -46,16 +42,14 @@ class Cancellations:
             return
         if not is_number(after_s) or not 0 <= after_s <= LATEST_S:
             refuse_field(job.id, "job", CANCELLED_FIELD, "delay", after_s)
-        heapq.heappush(self._due, (round(job.submit_time_s + after_s, 6), job.number, job.id))
+        self._deadlines.add(round(job.submit_time_s + after_s, 6), job)
         self._waiting.add(job.id)
         self._session.rare = True
 
     @property
     def due_s(self) -> float:
         """Time of the next cancellation of a job that has not left (s); infinite without one."""
-        while self._due and self._due[0][2] not in self._waiting:
-            heapq.heappop(self._due)
-        return self._due[0][0] if self._due else math.inf
+        return self._deadlines.due_s
 
     def gone(self, job_id: str) -> None:
         """Forget a job that was rejected, or has ended."""
@@ -64,8 +58,7 @@ class Cancellations:
     def enact(self) -> bool:
         """Let jobs leave whose time has come; return whether a job has left since the last call."""
         session = self._session
-        while self.due_s <= session.now_s + _SAME_S:
-            job_id = heapq.heappop(self._due)[2]
+        for job_id in self._deadlines.met(session.now_s):
             if job_id in session.jobs:
                 session.reject_waiting(session.jobs[job_id], CANCELLED)
             elif job_id in session.dependents.held:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
+from spillway.schedulers.core.deadlines import SAME_S, Deadlines
 from spillway.schedulers.model.dependencies import (
     NEVER,
     Condition,
@@ -17,9 +17,6 @@ from spillway.schedulers.model.dependencies import (
     dependencies_of,
 )
 from spillway.schedulers.model.job import Job
-
-_SAME_S = 1e-6
-"""Times nearer than this are the same: Batsim's messages have six decimals."""
 
 
 class Settled(NamedTuple):
@@ -59,9 +56,6 @@ class Dependents:
         Held jobs by id, in order of submission, each with its dependencies. Only the methods may change them.
     changed
         Jobs that have started or ended since the last :meth:`settled`, where that may settle others.
-    delays
-        Ends of delays (s), after other jobs' starts and ends or of requeued jobs, with number and id of the waiting
-        job; a heap.
     """
 
     def __init__(self, fates: Fates) -> None:
@@ -70,7 +64,7 @@ class Dependents:
         self.changed: list[str] = []
         self._after: dict[str, list[tuple[str, Condition]]] = {}
         self._open: dict[str, int] = {}
-        self.delays: list[tuple[float, int, str]] = []
+        self._delays = Deadlines(self.held)  # after other jobs' starts and ends, and of requeued jobs
         self._alike: dict[tuple[str, str, str], OrderedDict[str, None]] = {}
         self._active: dict[str, set[str]] = {}
         self._queued: dict[str, OrderedDict[str, None]] = {}
@@ -79,18 +73,12 @@ class Dependents:
     @property
     def any(self) -> bool:
         """Whether a job is held, or others may be held for one."""
-        return bool(self.held or self._stated or self._after or self.delays)
+        return bool(self.held or self._stated or self._after)
 
     @property
     def due_s(self) -> float:
         """End of the next delay (s), if no other event comes first; infinite without delays."""
-        while self.delays and self.delays[0][2] not in self.held:
-            heapq.heappop(self.delays)
-        return self.delays[0][0] if self.delays else math.inf
-
-    def is_due(self, now_s: float) -> bool:
-        """Whether a delay has ended."""
-        return bool(self.delays) and self.delays[0][0] <= now_s + _SAME_S
+        return self._delays.due_s
 
     def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> Settled | None:
         """Hold a submitted job (``None``), unless its dependencies are settled already.
@@ -121,7 +109,7 @@ class Dependents:
     def hold(self, job: Job, until_s: float) -> None:
         """Hold a job that waits again until a time (s)."""
         self.held[job.id] = job, Dependencies()
-        heapq.heappush(self.delays, (until_s, job.number, job.id))
+        self._delays.add(until_s, job)
 
     def started(self, job_id: str, now_s: float) -> None:
         """Record the start of a job; of several attempts the first one counts."""
@@ -141,7 +129,6 @@ class Dependents:
         if not self.held and not self._stated:
             self._after.clear()
             self._open.clear()
-            self.delays.clear()
             return
         for job_id in changed:
             stated = self._stated.get(job_id)
@@ -149,8 +136,8 @@ class Dependents:
             yield from self._look_after(job_id, now_s)
             if over:
                 yield from self._left(job_id, self._stated.pop(job_id), now_s)
-        while self.is_due(now_s):
-            yield from self._look(heapq.heappop(self.delays)[2], now_s)
+        for job_id in self._delays.met(now_s):
+            yield from self._look(job_id, now_s)
 
     def _look_after(self, job_id: str, now_s: float) -> Iterator[Settled]:
         """Yield jobs settled by a job's start or end; each condition is read again only until it is decided."""
@@ -208,9 +195,9 @@ class Dependents:
                 never = next(one for one, time in zip(stated.conditions, times, strict=True) if time == NEVER)
                 yield self._settle(job_id, f"its dependency {never} can never be met: {self._fate_of(never)}")
                 return
-            if not met_s <= now_s + _SAME_S:
+            if not met_s <= now_s + SAME_S:
                 if met_s < NEVER:  # a delay has not ended
-                    heapq.heappush(self.delays, (met_s, job.number, job_id))
+                    self._delays.add(met_s, job)
                 return
         if stated.limit:
             active = self._active.setdefault(stated.array, set())

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from spillway.core import Resource
 from spillway.protocol.messages import BatsimConfig, Event, JobState, Request
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timeline import Resource
 
 
 class Ended(NamedTuple):

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from spillway.core import Placement, Resource, StorageOrder
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timeline.placement import (
-    Placement,
-    Resource,
-    StorageOrder,
-    own_storages,
-    whole_requests,
-)
+from spillway.schedulers.model.machine import Machine, common_length
 
 
 class Limits:
@@ -66,7 +60,8 @@ class Limits:
             return f"bb {in_gigabytes(bb_bytes)} > {in_gigabytes(self._largest)} of the largest storage node"
         if not self._racks and not job.stripes and self._smallest // bb_bytes * len(self._free_bytes) >= job.requests:
             return None  # even if all were as small as the smallest
-        fitting = whole_requests(self._free_bytes, bb_bytes, each_apart=job.stripes > 0)
+        whole = [size // bb_bytes for size in self._free_bytes]  # each request on one storage node
+        fitting = sum(min(one, 1) for one in whole) if job.stripes else sum(whole)
         if fitting >= job.requests:
             return self._rack_reason(job) if self._racks and not job.stripes else None
         if job.stripes:
@@ -114,6 +109,19 @@ class Limits:
             else:
                 total += carried
         return total, tightest
+
+
+def own_storages(machine: Machine, node: int) -> tuple[int, ...]:
+    """Storage nodes of a node's own rack, nearest first: those of the smallest place around it that has some.
+
+    On a machine without places that is the whole machine; elsewhere the result is empty for a node that shares no place
+    with a storage node.
+    """
+    place, nearest = machine.nodes[node].location, machine.nearest_storages[node].tolist()
+    shared = [common_length(place, machine.storages[storage].location) for storage in nearest]
+    if place and shared and not shared[0]:
+        return ()
+    return tuple(storage for storage, length in zip(nearest, shared, strict=True) if length == shared[0])
 
 
 def infeasible_reason(

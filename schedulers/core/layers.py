@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from spillway.base.errors import OptionError, shown
+from spillway.core import Placement, Timeline
 from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.core.allocation import links_above
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Layered, Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Layer, base_loads
-from spillway.schedulers.timeline import Placement, Timeline
-from spillway.schedulers.timeline.placement import links_above
 
 GPUS = "gpus"
 """First word of the names of pools of nodes with at least N GPUs; N is the second word, and the pool's count."""

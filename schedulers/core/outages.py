@@ -12,12 +12,12 @@ from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from spillway.base.errors import RemoteProtocolError
+from spillway.core import Resource
 from spillway.protocol.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.policykit.view import Running
-from spillway.schedulers.timeline import Resource
 
 SEPARATOR = "#"
 """Separates a job's name from the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""

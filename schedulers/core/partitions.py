@@ -15,12 +15,12 @@ import math
 from collections.abc import Iterable
 
 from spillway.base.errors import OptionError, shown
+from spillway.core import Placement, Timeline
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.job import PARTITION_FIELD, Job, replaced
 from spillway.schedulers.model.machine import Machine, NodeSet
 from spillway.schedulers.model.site import Partition, Site
-from spillway.schedulers.timeline import Placement, Timeline
 
 
 def node_sets(site: Site, nodes: int) -> tuple[NodeSet, ...]:

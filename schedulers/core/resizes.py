@@ -45,11 +45,11 @@ class Resizes:
         free = book.machine.usable(job.partitions, book.free_nodes(), held.nodes)
         if job.pools:
             free = growable(book.machine, job, held.pools, free)
-        return find_growth(book.machine, held, nodes, free, free_bytes, bandwidth)
+        return find_growth(book.timeline, held, nodes, free, free_bytes, bandwidth)
 
     def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
         """Whether a waiting job could start if running jobs held only these of their nodes."""
         book = self._session.book
         left = [book.there(without(book.running[name].allocation, nodes)) for name, nodes in kept.items()]
         bandwidth = book.timeline.free_bandwidth_now()
-        return fits_beside(book.machine, job, book.free_nodes(), book.left_storage(), bandwidth, left)
+        return fits_beside(book.timeline, job, book.free_nodes(), book.left_storage(), bandwidth, left)

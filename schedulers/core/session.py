@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NoReturn
 
 import spillway.core as native
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
+from spillway.core import PublishedTimeline
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
@@ -74,7 +75,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Policy, Running, warnings_of
-from spillway.schedulers.timeline import PublishedTimeline
 
 
 class Session(native.SessionCore):

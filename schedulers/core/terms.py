@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from spillway.core import Placement, Timeline
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.outages import OnOutage
 from spillway.schedulers.core.preemption import Rest
@@ -14,8 +15,6 @@ from spillway.schedulers.model.job import Job, Lives
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
-from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.placement import Placement
 
 
 class Cadence(enum.Enum):

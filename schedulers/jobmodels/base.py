@@ -28,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_check
 
 from spillway.core import Compute as Compute
 from spillway.core import Done as Done
+from spillway.core import Resource
 from spillway.core import Transfer as Transfer
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.jobmodels.record import Checkpoints as Checkpoints
@@ -36,7 +37,6 @@ from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.rules import Rules
 from spillway.schedulers.model.staging import staging_of
-from spillway.schedulers.timeline import Resource
 
 
 class FileSystem(enum.Enum):

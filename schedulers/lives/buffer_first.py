@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from spillway.base.options import option
+from spillway.core import Resource
 from spillway.schedulers.lives.base import Expects, Life
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
@@ -24,7 +25,6 @@ from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
-from spillway.schedulers.timeline import Resource
 
 _EVICTED = "lives: evicted"
 """Key of the notebook: losses of buffers by waiting jobs (:class:`Lost`), by job id."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spillway.core import Resource
 from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Reject, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, replaced
@@ -19,7 +20,6 @@ from spillway.schedulers.model.persistent import Creation, Pool, as_request
 from spillway.schedulers.policykit.holds import book_buffer
 from spillway.schedulers.policykit.user_limit import held_bytes
 from spillway.schedulers.policykit.view import Around, View
-from spillway.schedulers.timeline import Resource
 
 
 def _nothing(view: View) -> None:

@@ -19,7 +19,7 @@ class Start(msgspec.Struct, frozen=True, gc=False):
         A waiting job.
     allocation
         Its nodes, as many as it requests, and one storage node for each of them where it requests burst buffers, as
-        :meth:`spillway.schedulers.timeline.Timeline.fit_now` gives them. All of it must be free now.
+        :meth:`spillway.core.Timeline.fit_now` gives them. All of it must be free now.
     """
 
     job: Job

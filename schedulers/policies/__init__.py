@@ -14,8 +14,8 @@ from typing import Any
 from spillway.base.entry_points import late_class, load, unknown
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo, build, describe
+from spillway.core import StorageOrder
 from spillway.schedulers.policykit.view import Policy
-from spillway.schedulers.timeline import StorageOrder
 from spillway.schedulers.timesharing.rules import Where
 
 

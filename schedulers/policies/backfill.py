@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spillway.base.options import option
+from spillway.core import Resource
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource
 
 COVERED: dict[str, Resource] = {
     "nodes": Resource.NODES,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from spillway.base.options import option
+from spillway.core import Fit, Timeline
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Job
@@ -22,7 +23,6 @@ from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Fit, Timeline
 
 PROMISES = "promises"
 

@@ -18,12 +18,11 @@ from functools import partial
 from typing import ClassVar, NamedTuple
 
 from spillway.base.options import option
-from spillway.core import GangMatrix, GangPlace
+from spillway.core import GangMatrix, GangPlace, StorageOrder
 from spillway.schedulers.model.decisions import Arrange, Decision, Reject, Start
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import StorageOrder, choose_storages
 from spillway.schedulers.timesharing.bandwidth import Links, Room
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.costs import Costs
@@ -184,7 +183,7 @@ class _Buffers:
 
     def __init__(self, view: View) -> None:
         self._jobs = {job.number: job for job in view.queue if job.bb_bytes}
-        self._machine = view.machine
+        self._view = view
         self._free = view.timeline.free_storage_now() if self._jobs else []
         self._order = view.timeline.placement.storage_order if self._jobs else StorageOrder.NEAREST
         self.given: dict[int, tuple[int, ...]] = {}
@@ -195,8 +194,8 @@ class _Buffers:
         job = self._jobs.get(number)
         if job is None:
             return True
-        storages = choose_storages(
-            self._machine, columns_of(columns), self._free, job.bb_bytes, self._order, stripes=job.stripes
+        storages = self._view.timeline.choose_storages(
+            columns_of(columns), self._free, job.bb_bytes, self._order, job.stripes
         )
         if storages is None:
             self.lacking.add(number)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from spillway.base.options import option
+from spillway.core import Resource
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
@@ -29,7 +30,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.operations import operations_of
 from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource
 
 _NOTEBOOK = "pack"
 _SLACK = 1e-9

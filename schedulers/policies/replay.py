@@ -14,13 +14,13 @@ from typing import Any, ClassVar, TypeGuard
 
 from spillway.base.options import option
 from spillway.base.units import size
+from spillway.core import Resource
 from spillway.schedulers.model.decisions import Decision, Reject, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, JobField
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource
 
 SITE_WAIT = "site_wait_s"
 """Field of the job with its wait at its site."""

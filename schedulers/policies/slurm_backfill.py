@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from spillway.base.errors import OptionError
 from spillway.base.options import option
+from spillway.core import Resource, Timeline
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
@@ -44,7 +45,6 @@ from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource, Timeline
 
 WOKEN = "slurm woken"
 """Key of the notebook: time of the next requested call (s)."""

@@ -10,10 +10,10 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core import Resource
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.history import Finished, Usage
 from spillway.schedulers.policykit.view import Holding, Running, View
-from spillway.schedulers.timeline import Resource
 
 K = TypeVar("K")
 Floats = npt.NDArray[np.float64]

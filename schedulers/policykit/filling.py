@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.core import FillSearch
+from spillway.core import FillSearch, Timeline
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.timeline import Timeline
 
 Order = npt.NDArray[np.int64]
 """An order: positions in the list of jobs."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 
+from spillway.core import Fit, Resource
 from spillway.schedulers.model.decisions import Hold, Start
-from spillway.schedulers.model.job import Allocation, Job, once_staged, replaced
+from spillway.schedulers.model.job import Allocation, Job, Lives, once_staged, replaced
 from spillway.schedulers.policykit.view import Holding, View
-from spillway.schedulers.timeline import Fit, Resource
-from spillway.schedulers.timeline.lives import parts
 
 
 def fit_now(view: View, job: Job, duration_s: float) -> Allocation | None:
@@ -79,7 +78,7 @@ def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s:
 
 def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     """Time until which a job with this start needs its burst buffer (s)."""
-    return parts(once_staged(job.lives), start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
+    return _buffer_end_s(once_staged(job.lives), start_s, duration_s)
 
 
 def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = math.inf) -> Fit | None:
@@ -124,5 +123,12 @@ def staging(view: View, start: Start) -> Hold:
     The nodes follow later. The booking stays in the pass's timeline.
     """
     job, given = start.job, start.allocation
-    booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]
-    return Hold(job, Allocation((), given.storages, given.bb_bytes, striped=given.striped), booked.end_s)
+    end_s = _buffer_end_s(job.lives, view.now_s, view.estimate_s(job))
+    return Hold(job, Allocation((), given.storages, given.bb_bytes, striped=given.striped), end_s)
+
+
+def _buffer_end_s(lives: Lives | None, start_s: float, duration_s: float) -> float:
+    """End of the burst buffer of a job that starts with it (s), and has its nodes for a duration (s)."""
+    if lives is None:
+        return start_s + duration_s
+    return max(start_s + duration_s + lives.storage_lead_s + lives.storage_tail_s, start_s)

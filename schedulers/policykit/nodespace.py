@@ -27,12 +27,12 @@ from spillway.core import (
     PAIR_WITHOUT,
     NodePlan,
     PlanPass,
+    Resource,
 )
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.view import Running, Taken, View
-from spillway.schedulers.timeline import Resource
 
 Words = npt.NDArray[np.int64]
 """A set of nodes: node i is bit i % 64 of word i // 64."""

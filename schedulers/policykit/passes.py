@@ -11,14 +11,13 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from spillway.core import Fill, StartsInOrder
+from spillway.core import Fill, Fit, Resource, StartsInOrder
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced, sized_as
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Fit, Resource
 
 
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:

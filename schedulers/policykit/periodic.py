@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core import Resource
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.history import Finished
 from spillway.schedulers.policykit.view import Running, View
-from spillway.schedulers.timeline import Resource
 
 Floats = npt.NDArray[np.float64]
 

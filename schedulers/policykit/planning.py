@@ -16,11 +16,10 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from spillway.core import PlanSearch
+from spillway.core import PlanSearch, Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.pass_limit import Over, never
-from spillway.schedulers.timeline import Timeline
 
 Order = npt.NDArray[np.int32]
 """An order: positions in the planner's list of jobs."""

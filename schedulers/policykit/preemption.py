@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spillway.core import Fit, Resource
 from spillway.schedulers.model.decisions import Decision, Hold, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
@@ -27,7 +28,6 @@ from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.view import Around, Running, View
-from spillway.schedulers.timeline import Fit, Resource
 
 _MEMORY = "preempting"
 """Key of the notebook: claims, jobs that have preempted, the last requested call."""

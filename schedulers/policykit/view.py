@@ -11,6 +11,7 @@ from operator import attrgetter
 from random import Random
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from spillway.core import Fit, Resource, Timeline
 from spillway.core import Holding as Holding
 from spillway.core import Running as Running
 from spillway.schedulers.model.decisions import Decision
@@ -21,7 +22,6 @@ from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
-from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 CACHE = "cache"
 """Key of a notebook: :attr:`View.cache`."""

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from spillway.base.dates import date_of, seconds_of
 from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
+from spillway.core import Fit, Resource, Timeline
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
@@ -31,7 +32,6 @@ from spillway.schedulers.model.site_parts import SHORTEST_S
 from spillway.schedulers.policykit.holds import book
 from spillway.schedulers.policykit.user_limit import held_bytes
 from spillway.schedulers.policykit.view import Around, Running, Taken, View
-from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 _FORM = re.compile(
     r"(?P<start>\S+)\s+(?P<length>\S+)(?:\s+every\s+(?P<every>\S+))?(?:\s+nodes\s+(?P<nodes>[\d-]+(?:\s+[\d-]+)*))?"
@@ -354,11 +354,9 @@ class Windows(Around):
                 before = set(view.reservations)
                 others, gaps = _excluding(view, window, coming)
                 keep(_outside(view.showing(jobs, view.held), others, gaps, self.late_s))
-                stand_ins: Mapping[str, Job] = view.cache.get("stand-ins", {})
                 for job in jobs:
                     if job.id in view.reservations and job.id not in before:
-                        shown_job = stand_ins.get(job.id, job)
-                        book(view, shown_job, view.reservations[job.id], view.estimate_s(shown_job))
+                        book(view, job, view.reservations[job.id], view.estimate_s(job))
 
         return kept
 

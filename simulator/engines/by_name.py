@@ -1,4 +1,4 @@
-"""The engines by name. Each is imported when it is made, because each has other dependencies."""
+"""The engines by name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from pathlib import Path
 
 from spillway.platforms.model import Platform
 from spillway.simulator.engines.base import Engine
-
-
-def _fluid(platform: Platform, path: Path) -> Engine:
-    from spillway.simulator.engines.fluid import FluidEngine
-
-    return FluidEngine(platform)
+from spillway.simulator.engines.native import FixedEngine, FluidEngine, WaterfillEngine
 
 
 def _simgrid(platform: Platform, path: Path) -> Engine:
@@ -21,22 +16,10 @@ def _simgrid(platform: Platform, path: Path) -> Engine:
     return SimgridEngine(path)
 
 
-def _fixed(platform: Platform, path: Path) -> Engine:
-    from spillway.simulator.engines.fixed import FixedEngine
-
-    return FixedEngine(platform)
-
-
-def _waterfill(platform: Platform, path: Path) -> Engine:
-    from spillway.simulator.engines.waterfill import WaterfillEngine
-
-    return WaterfillEngine(platform)
-
-
 ENGINES: Mapping[str, Callable[[Platform, Path], Engine]] = {
-    "fluid": _fluid,
+    "fluid": lambda platform, path: FluidEngine(platform),
     "simgrid": _simgrid,
-    "fixed": _fixed,
-    "waterfill": _waterfill,
+    "fixed": lambda platform, path: FixedEngine(platform),
+    "waterfill": lambda platform, path: WaterfillEngine(platform),
 }
 """Maker of each engine, in this process or a child process, from a platform and the file that it was read from."""

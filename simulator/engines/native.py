@@ -1,90 +1,77 @@
-"""Engines of the compiled core, behind the interface of all engines."""
+"""Engines of the compiled core on a platform."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import ClassVar
-
 import spillway.core as core
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import Engine, TaskError, TaskSpec, speed_in
-from spillway.simulator.engines.batch import listed
+from spillway.simulator.engines.io_links import io_tree
 
 
-class NativeEngine(Engine):
-    """Checks what callers give, and says in words what was wrong; the core does the rest.
+class FluidEngine(core.FluidEngine):
+    """SimGrid's ``ptask_L07``; any number of engines in a process.
+
+    Results equal SimGrid 3.32's, for the same tasks at the same instants, except for the rounding of instants at which
+    ``advance`` stops without a completion. ``next_completion`` costs a copy of the engine's state.
 
     Parameters
     ----------
     platform
-        Hosts, whose numbers and speeds are checked.
-    native
-        The engine of the core.
+        Hosts, links and routes.
+    network
+        The same for the core, with the routes that it knows already, shared by engines on the same platform; by default
+        the engine has its own.
     """
 
-    ends_at_once: ClassVar[bool]
-
-    def __init__(self, platform: Platform, native: core.Engine) -> None:
-        self._platform = platform
-        self._hosts = len(platform.hosts)
-        self._native = native
-
-    @property
-    def native(self) -> core.Engine:
-        """The engine of the core, which the loop uses itself."""
-        return self._native
-
-    @property
-    def clock(self) -> float:
-        """Seconds since the start of the simulation."""
-        return self._native.clock_s
-
-    @property
-    def active(self) -> int:
-        """Number of tasks that have started and neither ended nor been cancelled."""
-        return self._native.active
-
-    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
-        return self._native.start_many(self._batch(tasks))
-
-    def _batch(self, tasks: Sequence[TaskSpec]) -> core.Batch:
-        return core.Batch(*listed(tasks, self._hosts))
-
-    def sleep(self, seconds: float) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
-        if not 0.0 <= seconds < math.inf:
-            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
-        return self._native.sleep(seconds)
-
-    def cancel(self, handle: int) -> float:
-        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
-        return _of_active(self._native.cancel(handle), handle)
-
-    def progress(self, handle: int) -> float:
-        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
-        return _of_active(self._native.progress(handle), handle)
-
-    def next_completion(self) -> float:
-        """See :meth:`spillway.simulator.engines.base.Engine.next_completion`."""
-        return self._native.next_completion()
-
-    def advance(self, until: float) -> list[int]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
-        if not until >= self.clock:
-            raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
-        return self._native.advance(until)
-
-    def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        self._native.change_speed(host, speed_in(self._platform, host, pstate))
-
-    def close(self) -> None:
-        """Do nothing: there are no resources to release."""
+    def __init__(self, platform: Platform, network: core.Network | None = None) -> None:
+        super().__init__(network or network_of(platform))
 
 
-def _of_active(progress: float, handle: int) -> float:
-    if progress < 0.0:
-        raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
-    return progress
+class FixedEngine(core.FixedEngine):
+    """Given durations, for teaching and for tests: a task lasts max(flops / speed) over its hosts.
+
+    Transfers and latencies take no time; hosts, links and memory are never contended. Such schedules show the decisions
+    of a scheduler without the machine's influence.
+
+    Parameters
+    ----------
+    platform
+        Only the speeds of its hosts count.
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        super().__init__(platform.speeds.tolist())
+
+
+class WaterfillEngine(core.WaterfillEngine):
+    """Constant I/O streams beside computation, under the contention model of Herbein et al. (HPDC 2016, section 4.4).
+
+    A task computes for ``max(flops / speed)`` over its hosts, and its transfer between a compute host and a storage
+    host is a stream of constant rate over that time. If the requests of links exceed their bandwidth, it is shared by
+    water-filling from the file system down, a task gets the share of its worst host, and computes at that share of its
+    speed (interference factor). Transfers between compute hosts, and latencies, take no time. Streams keep their rates
+    when the speed of a host changes.
+
+    Parameters
+    ----------
+    platform
+        Its hosts must state the links above them (``io_path``).
+    whole_units
+        The authors' arithmetic: bandwidth in whole MB/s.
+    """
+
+    def __init__(self, platform: Platform, whole_units: bool = False) -> None:
+        stores = [host.properties.get("role") == "storage" for host in platform.hosts]
+        super().__init__(platform.speeds.tolist(), stores, io_tree(platform, whole_units))
+
+
+def network_of(platform: Platform) -> core.Network:
+    """The machine as the core takes it; routes are looked up when they are needed."""
+    return core.Network(
+        platform.speeds.tolist(),
+        platform.cores.tolist(),
+        platform.bandwidths.tolist(),
+        platform.fatpipe.tolist(),
+        platform.route,
+        platform.finder.find,
+        platform.alike,
+    )

@@ -20,20 +20,11 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import load_platform
-from spillway.simulator.engines.base import (
-    AllToAll,
-    Engine,
-    EngineFailed,
-    EngineUnavailable,
-    TaskError,
-    TaskSpec,
-    speed_in,
-)
-from spillway.simulator.engines.batch import flatten, transfers
+from spillway.simulator.engines.base import EngineFailed, EngineUnavailable
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Folders in which distributions install the binding, beside the interpreter's own folders."""
@@ -75,8 +66,8 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
     raise EngineUnavailable(f"the engine `simgrid` needs SimGrid's Python binding{found}. Install it with {_HINT}")
 
 
-class SimgridEngine(Engine):
-    """See :class:`spillway.simulator.engines.base.Engine`; ``next_completion`` is not implemented.
+class SimgridEngine:
+    """An engine as :class:`spillway.simulator.engines.base.Engine` describes it; it cannot look ahead.
 
     Parameters
     ----------
@@ -93,10 +84,10 @@ class SimgridEngine(Engine):
         If SimGrid does not load the platform.
     """
 
-    ends_at_once: ClassVar[bool] = True
+    ends_at_once = True
 
     def __init__(self, path: str | Path, platform: Platform | None = None) -> None:
-        self._platform = load_platform(path) if platform is None else platform
+        self.platform = load_platform(path) if platform is None else platform
         binding = find_binding()
         self._clock = 0.0
         self._next_handle = 0
@@ -115,7 +106,7 @@ class SimgridEngine(Engine):
                 shutil.copyfileobj(packed, file)
             path = unpacked
         names = folder / "hosts.txt"
-        names.write_text("".join(f"{host.name}\n" for host in self._platform.hosts), encoding="utf-8")
+        names.write_text("".join(f"{host.name}\n" for host in self.platform.hosts), encoding="utf-8")
         child = Path(__file__).with_name("simgrid_child.py")
         process = subprocess.Popen(
             [binding.interpreter, str(child), str(path), str(names), *binding.folders],
@@ -183,53 +174,47 @@ class SimgridEngine(Engine):
         self._active.add(handle)
         return handle
 
-    def _known(self, handle: int) -> int:
-        if handle not in self._active:
-            raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
+    def start(
+        self,
+        hosts: Sequence[int],
+        flops: Sequence[float],
+        each: float,
+        sources: Sequence[int],
+        destinations: Sequence[int],
+        amounts: Sequence[float],
+    ) -> int:
+        """Start a task."""
+        handle = self._new_handle()
+        work = [*flops] if len(flops) == len(hosts) else [flops[0] if flops else 0.0] * len(hosts)
+        if each > 0.0:
+            self._queue("start_all_to_all", handle, [*hosts], work, each)
+        else:
+            self._queue("start", handle, [*hosts], work, [*sources], [*destinations], [*amounts])
         return handle
 
-    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
-        _, ends, work, *_ = flatten(tasks, len(self._platform.hosts))
-        handles = []
-        for position, task in enumerate(tasks):
-            handle = self._new_handle()
-            handles.append(handle)
-            flops = work[ends[position] : ends[position + 1]].tolist()
-            if type(task.comm) is AllToAll:
-                self._queue(
-                    "start_all_to_all", handle, list(task.hosts), flops, float(task.comm.bytes_per_ordered_pair)
-                )
-            else:
-                self._queue("start", handle, list(task.hosts), flops, *transfers(task))
-        return handles
-
     def sleep(self, seconds: float) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
-        if not 0.0 <= seconds < math.inf:
-            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
+        """Start a pause."""
         handle = self._new_handle()
         self._queue("sleep", handle, seconds)
         return handle
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
-        progress = float(self._ask("cancel", self._known(handle)))
+        """Remove a task; return its progress, or -1."""
+        if handle not in self._active:
+            return -1.0
         self._active.remove(handle)
-        return progress
+        return float(self._ask("cancel", handle))
 
     def progress(self, handle: int) -> float:
-        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
-        return float(self._ask("progress", self._known(handle)))
+        """Progress of a task, or -1."""
+        return float(self._ask("progress", handle)) if handle in self._active else -1.0
 
     def next_completion(self) -> float:
         """Not implemented: SimGrid cannot look ahead."""
         raise NotImplementedError("the engine `simgrid` cannot look ahead; use advance")
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
-        if not until >= self._clock:
-            raise TaskError(f"cannot advance to {until} s: the clock shows {self._clock} s already")
+        """Move the clock; return the tasks that ended."""
         if until == math.inf and not self._active:
             return []
         now, late, ended = self._ask("advance", until)
@@ -238,10 +223,9 @@ class SimgridEngine(Engine):
         self._active.difference_update(ended)
         return list(ended)
 
-    def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        speed_in(self._platform, host, pstate)  # refuses unknown hosts and states
-        self._queue("pstate", host, pstate)
+    def change_speed(self, host: int, speed: float) -> None:
+        """Put a host into a power state of this speed."""
+        self._queue("pstate", host, self.platform.hosts[host].speeds.index(speed))
 
     def cpu_s(self) -> float:
         """CPU seconds that the child process has used."""
@@ -250,3 +234,9 @@ class SimgridEngine(Engine):
     def close(self) -> None:
         """End the child process and wait for it."""
         self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.close()

@@ -105,7 +105,7 @@ class _Driver:
         """Start a task with transfers between some positions."""
         matrix = [0.0] * len(hosts) ** 2
         for i, j, amount in zip(src, dst, amounts, strict=True):
-            matrix[i * len(hosts) + j] = amount
+            matrix[i * len(hosts) + j] += amount
         self.start_matrix(handle, hosts, flops, matrix)
 
     def start_matrix(self, handle: int, hosts: list[int], flops: list[float], matrix: list[float]) -> None:

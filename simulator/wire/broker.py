@@ -12,7 +12,6 @@ from spillway.platforms.model import Platform
 from spillway.protocol import messages
 from spillway.protocol.limits import MOST_IDLE_CALLS
 from spillway.protocol.messages import BatsimConfig, Event, Reply, SimulationBegins
-from spillway.simulator.engines.adapter import for_loop
 from spillway.simulator.engines.base import Engine
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from spillway.simulator.options import SimulationOptions
@@ -114,7 +113,7 @@ class Simulation:
         observed = self.meter is not None or self.outputs.traced
         observer = Observer(self.outputs, self.meter) if observed else None
         self.loop = Loop(
-            for_loop(engine),
+            engine,
             link.exchange,
             self.machines.states,
             extension,

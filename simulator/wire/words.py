@@ -48,7 +48,7 @@ class Words:
         rule = self.rule(fault)
         if fault.unscheduled:
             return SimulatorInputError(f"job {shown(fault.job)} cannot run without a scheduler: {rule}")
-        if fault.rule is Rule.LATEST_TIME:
+        if fault.rule in (Rule.LATEST_TIME, Rule.NOT_PLAYED):
             return SimulatorInputError(rule)
         if fault.request is not None:
             rule = f"{_WIRE_NAMES[fault.request]}: {rule}"
@@ -199,4 +199,8 @@ _RULES: dict[Rule, _Words] = {
     Rule.IDLE_CALLS: _idle_calls,
     Rule.REQUESTS_AT_END: _requests_at_end,
     Rule.LATEST_TIME: _latest_time,
+    Rule.NOT_PLAYED: _sentence(
+        "the engine 'waterfill' plays streams beside computation only; this task moves bytes to or from a storage host "
+        "without computing: use the engine 'fluid'"
+    ),
 }

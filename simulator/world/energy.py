@@ -21,7 +21,7 @@ from typing import Protocol, runtime_checkable
 from spillway.base.errors import shown
 from spillway.core import SimulatedJob
 from spillway.platforms.model import Host, Platform
-from spillway.simulator.engines.base import Engine, TaskError
+from spillway.simulator.engines.base import Engine
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.world.machines import Machines
@@ -185,10 +185,8 @@ class EnergyMeter:
     def _progress(self, load: _Load) -> float:
         if load.work.handle < 0:
             return load.seen
-        try:
-            return self._engine.progress(load.work.handle)
-        except TaskError:  # it ended at this very instant and has not been handled yet
-            return 1.0
+        done = self._engine.progress(load.work.handle)
+        return done if done >= 0.0 else 1.0  # it ended at this very instant and has not been handled yet
 
     def _write(self, now: float, kind: str) -> float:
         joules = self.total(now)

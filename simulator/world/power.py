@@ -123,7 +123,7 @@ class PowerSwitches:
     ) -> None:
         self._platform = platform
         self._machines = machines
-        self._engine = engine
+        self._platform, self._engine = platform, engine
         self._outputs = outputs
         self._meter = meter
         self._later = later
@@ -262,4 +262,5 @@ class PowerSwitches:
         self.pstate[number] = pstate
         assert self._meter is not None
         self._meter.set_pstate(number, pstate, self.loop.clock, busy)
-        self._engine.set_pstate(self._machines.all[number].host, pstate)
+        host = self._machines.all[number].host
+        self._engine.change_speed(host, self._platform.hosts[host].speeds[pstate])

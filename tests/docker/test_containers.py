@@ -86,7 +86,7 @@ def test_starts_read_only(client: Any, image: str) -> None:
     """All that is compiled comes with the image: a read-only container of any user, without network, starts with it."""
     script = (
         "python -m spillway serve --list; "
-        "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'"
+        "python -c 'import spillway.simulator.engines.native, z3; print(z3.Solver().check())'"
     )
     container = client.containers.create(
         image, ["-ec", script], entrypoint="sh", user="4321:4321", read_only=True, network_mode="none", cap_drop=["ALL"]

@@ -106,14 +106,13 @@ LAW: Mapping[str, Rule] = {
         "schedulers.model.*", "core", "protocol.messages", "protocol.limits", "protocol.intervals", "base.errors",
         others="numpy msgspec",
     ),
-    # Only the table imports policies. timeline and timesharing: the types of a policy's settings.
+    # Only the table imports policies. core and timesharing: the types of a policy's settings.
     "schedulers.policies": _rule(
-        "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
+        "schedulers.policies.*", "schedulers.policykit.view", "core", "schedulers.timesharing.*",
         "base.options", "base.errors", "base.entry_points",
     ),
-    # Of the timeline the package only, not its modules.
     "schedulers.policies.*": _rule(
-        "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline",
+        "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*",
         "schedulers.timesharing.*", "core", "base.options", "base.errors", "base.units",
         others="numpy msgspec",
     ),
@@ -121,7 +120,7 @@ LAW: Mapping[str, Rule] = {
     # never the module's shared generator. Threads: annealing chains. Options: a site's parameters become those of a
     # policy.
     "schedulers.policykit.*": _rule(
-        "schedulers.model.*", "core", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors",
+        "schedulers.model.*", "core", "schedulers.policykit.*", "base.errors",
         "base.options", "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
@@ -132,14 +131,13 @@ LAW: Mapping[str, Rule] = {
         others="numpy z3",
         standard=PURE | {"random.Random"},
     ),
-    "schedulers.timeline.*": _rule("schedulers.model.*", "core", "schedulers.timeline.*", others="numpy"),
     # core: the rules of its matrix.
     "schedulers.timesharing.*": _rule("schedulers.model.*", "schedulers.timesharing.*", "core", "base.errors"),
     # ---------------------------------------------------------------- schedulers: execution
     # Of the policies' helpers: their input. Of the protocol: neutral messages, no codec. Of the controllers: their
     # input and the changes that steering makes. weakref: a copy is made only while a view of the queue is in use.
     "schedulers.core.*": _rule(
-        "schedulers.model.*", "core", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
+        "schedulers.model.*", "core", "schedulers.core.*", "schedulers.policykit.view",
         "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting_jobs",
         "schedulers.controllers.prediction", "schedulers.controllers.running_application",
         "schedulers.controllers.scene", "protocol.messages", "protocol.drains", "protocol.intervals",
@@ -150,8 +148,7 @@ LAW: Mapping[str, Rule] = {
     # A life wraps any policy, but imports no policy; like a policy it receives a view and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),
     "schedulers.lives.*": _rule(
-        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline",
-        "schedulers.timeline.lives", "base.options",
+        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "core", "base.options",
         "base.errors",
         others="msgspec",
     ),
@@ -163,7 +160,7 @@ LAW: Mapping[str, Rule] = {
     # Of the core only the interface to a session, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
         "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "core",
-        "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.timeline",
+        "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*",
         "protocol.messages", "protocol.limits", "base.options", "base.errors",
         others="numpy msgspec",
     ),
@@ -232,7 +229,7 @@ LAW: Mapping[str, Rule] = {
     "learning.*": _rule(
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
         "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
-        "schedulers.timeline",
+        "core",
         "simulator.wire.broker", "simulator.wire.links", "simulator.engines.by_name", "simulator.options",
         "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
         "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",

@@ -9,7 +9,7 @@ from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.base import Engine
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object

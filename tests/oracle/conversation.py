@@ -13,7 +13,7 @@ from typing import Any
 from spillway.platforms.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import Message, Reply
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.engines.simgrid import find_binding
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskSpec
+from spillway.simulator.engines.base import Engine
+from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskSpec
 from tests.reference.fluid import ReferenceEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"

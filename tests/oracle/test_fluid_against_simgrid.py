@@ -15,8 +15,7 @@ import pytest
 
 from spillway.platforms import Platform, load_platform
 from spillway.simulator.engines.base import Engine
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.simgrid import SimgridEngine
+from tests.kit.tasks import FluidEngine, SimgridEngine
 from tests.oracle.tasks import Outcome, Script, platform_text, play, random_script, random_task
 
 pytestmark = pytest.mark.usefixtures("binding")

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from spillway.platforms import Platform, load_platform
-from spillway.simulator.engines.base import AllToAll, Pairs, TaskSpec
-from spillway.simulator.engines.fluid import FluidEngine
+from tests.kit.tasks import AllToAll, FluidEngine, Pairs, TaskSpec
 from tests.reference.fluid import ReferenceEngine
 
 pytestmark = pytest.mark.reference

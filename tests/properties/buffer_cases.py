@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
+from spillway.core import StorageOrder
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.timeline import StorageOrder
 from spillway.schedulers.timesharing.sharing import SharesNodes
 
 GB = 10**9

@@ -25,7 +25,7 @@ from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import CallMeLater, Event, JobSubmitted, Message, Reply, Request, SetJobMetadata
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.errors import Refused
 from spillway.simulator.options import BATSIM_4, SimulationOptions
 from spillway.simulator.options import BATSIM_5 as BATSIM_5_RULES

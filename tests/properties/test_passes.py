@@ -12,6 +12,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo
+from spillway.core import NodeOrder, StorageOrder
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState, Reply
@@ -26,7 +27,6 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.view import Around, Holding, Running, View
-from spillway.schedulers.timeline import NodeOrder, StorageOrder
 from tests.kit.play import converse
 from tests.properties.buffer_cases import SHARING
 from tests.properties.sites import SITES, fields_of

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import Timeline
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.book import STATES, Book
@@ -23,7 +24,6 @@ from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.fairness import decayed_usage
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running, View
-from spillway.schedulers.timeline import Timeline
 from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages

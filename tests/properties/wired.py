@@ -10,7 +10,7 @@ from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.messages import ExecuteJob, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

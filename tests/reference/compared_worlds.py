@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from spillway.base.errors import OptionError
+from spillway.core import NodeOrder, Placement, StorageOrder
 from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
@@ -18,7 +19,6 @@ from spillway.schedulers.core.terms import Cadence, Ground, Passes
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.load import load_workload

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spillway.core import Fit, Placement, Timeline
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, Storage
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.conservative import PROMISES
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Fit, Placement, Timeline
 from tests.reference import specification as spec
 from tests.reference.comparison import POLICY_RULES, Outside, given_of, job_of, machine_of, table_of
 

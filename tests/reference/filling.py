@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from spillway.core import Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.search.subset import Score
-from spillway.schedulers.timeline import Timeline
 
 
 def plain_score(

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import TaskError, TaskSpec
-from spillway.simulator.engines.batch import BatchArrays, flatten
+from tests.kit.tasks import BatchArrays, TaskError, TaskSpec, flatten
 
 RATE_PRECISION = 1e-5
 """Free capacity below this counts as 0 (SimGrid's ``maxmin/precision``)."""

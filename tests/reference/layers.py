@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from spillway.core import Free
+from spillway.core import Free, Placement, StorageOrder
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Layered, Machine
-from spillway.schedulers.timeline.placement import (
-    AtEnd,
-    Placement,
-    StorageOrder,
-    choose_nodes,
-    choose_storages,
-    links_above,
-    own_storages,
-)
+from tests.reference.placement import AtEnd, choose_nodes, choose_storages, links_above, own_storages
 
 
 def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocation | None:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource
 
 
 class Plan(NamedTuple):

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spillway.core import replaced
+from spillway.core import NodeOrder, Placement, Resource, StorageOrder, Timeline, replaced
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import NodeOrder, Placement, Resource, StorageOrder, Timeline
 from tests.reference import specification as spec
 from tests.reference.comparison import POLICY_RULES, given_of, job_of, machine_of, table_of
 from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
+from spillway.core import NodeOrder, Placement, StorageOrder
 from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import CountedPool, Layered, Link, Machine, Node, NodeSet, Storage, nearest_first
-from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
 def job(

@@ -12,7 +12,7 @@ from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobSubmitted, Message, RegisterProfile, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

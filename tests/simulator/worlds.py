@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import (
@@ -21,7 +19,6 @@ from spillway.protocol.messages import (
     Reply,
     Request,
 )
-from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
 from spillway.simulator.options import BATSIM_4, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation, SimulationResult
@@ -80,10 +77,10 @@ def small_platform(
     return parse_platform(text, "small.xml")
 
 
-class GivenDurations(Engine):
+class GivenDurations:
     """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s).
 
-    One host in a power state computes at the speed in ``platform``.
+    With a platform a host in another power state computes at the speed of that.
     """
 
     ends_at_once = True
@@ -91,36 +88,31 @@ class GivenDurations(Engine):
 
     def __init__(self, platform: Platform | None = None) -> None:
         self._next = -1
-        self._platform = platform
+        self._given = platform
         self._speeds: dict[int, float] = {}
         self._tasks: dict[int, tuple[float, float]] = {}
-        self.pstates: list[tuple[int, int]] = []
 
     @property
     def active(self) -> int:
         """Tasks under way."""
         return len(self._tasks)
 
-    def start(self, task: TaskSpec) -> int:
+    def start(
+        self, hosts: Sequence[int], flops: Sequence[float], each: float,
+        sources: Sequence[int], destinations: Sequence[int], amounts: Sequence[float],
+    ) -> int:  # fmt: skip
         """Start one task."""
-        flops = float(np.max(task.flops)) if np.ndim(task.flops) else float(task.flops)  # type: ignore[arg-type]
-        seconds = flops / self._speeds.get(task.hosts[0], 1e9)
-        if len(task.hosts) > 1:
-            for part in task.comm if isinstance(task.comm, tuple) else (task.comm,):
-                for name in ("bytes_per_ordered_pair", "bytes"):
-                    seconds += float(np.max(getattr(part, name, 0.0))) / 1e9
+        seconds = max(flops, default=0.0) / self._speeds.get(hosts[0], 1e9)
+        if len(hosts) > 1:
+            seconds += max(each, *amounts, 0.0) / 1e9
         self._next += 1
         self._tasks[self._next] = (self.clock, self.clock + seconds)
         return self._next
 
-    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """Start several tasks."""
-        return [self.start(task) for task in tasks]
-
     def progress(self, handle: int) -> float:
         """Share of the time that has passed."""
         if handle not in self._tasks:
-            raise TaskError(f"no task {handle}")
+            return -1.0
         start, end = self._tasks[handle]
         return (self.clock - start) / (end - start) if end > start else 1.0
 
@@ -146,14 +138,10 @@ class GivenDurations(Engine):
             del self._tasks[handle]
         return ended
 
-    def set_pstate(self, host: int, pstate: int) -> None:
+    def change_speed(self, host: int, speed: float) -> None:
         """Note the change."""
-        self.pstates.append((host, pstate))
-        if self._platform is not None:
-            self._speeds[host] = self._platform.hosts[host].speeds[pstate]
-
-    def close(self) -> None:
-        """Nothing to close."""
+        if self._given is not None:
+            self._speeds[host] = speed
 
 
 class Scheduler:

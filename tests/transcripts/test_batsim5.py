@@ -24,7 +24,7 @@ from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.service.command import build_session, session_parser
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

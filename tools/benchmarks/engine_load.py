@@ -33,9 +33,8 @@ from spillway.platforms.description import read_description
 from spillway.platforms.dragonfly import write_dragonfly
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import load_platform
-from spillway.simulator.engines.base import AllToAll, Engine, Pairs, TaskSpec
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.simgrid import SimgridEngine
+from spillway.simulator.engines.base import Engine
+from tests.kit.tasks import AllToAll, FluidEngine, Pairs, SimgridEngine, TaskSpec
 
 CHASSIS = 9
 PHASE_FLOP = 3.6e12

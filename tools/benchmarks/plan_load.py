@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from spillway.core import Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
-from spillway.schedulers.timeline import Timeline
 from tools.benchmarks.window_load import CAPACITY, NODES, STORAGES, draw_job
 
 MOVES = 180

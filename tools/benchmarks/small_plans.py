@@ -18,12 +18,12 @@ from statistics import mean
 
 from msgspec.structs import replace
 
+from spillway.core import Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies.plan import ALL_ORDERS
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
 from spillway.schedulers.policykit.planning import Annealing, Planner
-from spillway.schedulers.timeline import Timeline
 from tools.benchmarks.plan_load import MOVES, NOW_S, picture
 
 Search = Callable[[Planner, list[Job]], float]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from spillway.core import Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first
-from spillway.schedulers.timeline import Timeline
 
 SIZES = (1, 1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 25, 32, 48, 64, 80)
 WALLTIMES_S = (60, 300, 600, 3600, 3600, 7200, 14400, 14400, 36000, 60000)

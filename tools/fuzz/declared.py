@@ -38,7 +38,7 @@ from spillway.schedulers.model.persistent import PERSISTENT_FIELDS
 from spillway.schedulers.model.site import SITE_FIELDS, Association, License, Partition, Qos, Site
 from spillway.schedulers.model.site_parts import Reservation, Resource
 from spillway.schedulers.policies import POLICIES
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

@@ -28,7 +28,7 @@ from spillway.protocol.messages import Message as WireMessage
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.service.command import build_session, session_parser
 from spillway.schedulers.service.server import serve
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation

@@ -16,7 +16,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.view import Policy, Running
 from spillway.schedulers.timesharing.slices import to_us
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

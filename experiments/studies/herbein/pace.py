@@ -19,7 +19,7 @@ from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Requested
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

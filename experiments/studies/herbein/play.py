@@ -27,7 +27,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Requested
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.base import Engine
-from spillway.simulator.engines.waterfill import WaterfillEngine
+from spillway.simulator.engines.native import WaterfillEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
@@ -162,7 +162,7 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
 
 
 def _fluid(platform: Platform) -> Engine:
-    from spillway.simulator.engines.fluid import FluidEngine
+    from spillway.simulator.engines.native import FluidEngine
 
     return FluidEngine(platform)
 

@@ -99,7 +99,7 @@ def drawn(point: Point) -> Drawn:
 
 def execute(point: Point, workload: Workload) -> Execution:
     """Play a workload under a point's strategy and turns at the file system."""
-    from spillway.simulator.engines.fluid import FluidEngine
+    from spillway.simulator.engines.native import FluidEngine
 
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))

@@ -144,7 +144,7 @@ def play(
         on_conflict=conflicts.append,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    from spillway.simulator.engines.fluid import FluidEngine
+    from spillway.simulator.engines.native import FluidEngine
 
     with FluidEngine(platform) as engine:
         link = InProcessLink(session)

@@ -91,7 +91,7 @@ def test_what_a_policy_needs() -> None:
     } <= covered.keys()
     assert {
         "spillway.core",
-        "spillway.simulator.engines.fluid",
+        "spillway.simulator.engines.native",
         "spillway.experiments.run.job_table",
     } <= covered.keys()
     assert not {"spillway.schedulers.policies.backfill", "spillway.schedulers.policies.pack"} & covered.keys()

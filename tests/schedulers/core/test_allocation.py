@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from spillway.core import Timeline
 from spillway.schedulers.core.allocation import find_growth, only, together, without
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, nearest_first, simple_machine
@@ -30,17 +31,17 @@ def racks() -> Machine:
 def test_nearest_nodes_first() -> None:
     """A job with a node in rack c gets the other one there first, then the lowest."""
     held = Allocation((4,))
-    assert find_growth(racks(), held, 1, [0, 1, 2, 5], [], []) == Allocation((5,))
-    assert find_growth(racks(), held, 2, [0, 1, 2, 5], [], []) == Allocation((0, 5))
-    assert find_growth(racks(), held, 5, [0, 1, 2, 5], [], []) is None
+    assert find_growth(Timeline(racks()), held, 1, [0, 1, 2, 5], [], []) == Allocation((5,))
+    assert find_growth(Timeline(racks()), held, 2, [0, 1, 2, 5], [], []) == Allocation((0, 5))
+    assert find_growth(Timeline(racks()), held, 5, [0, 1, 2, 5], [], []) is None
 
 
 def test_growth_needs_burst_buffers_and_bandwidth() -> None:
     """Each further node takes as much as the held ones; where that is not free, nothing is found."""
     machine = simple_machine(6, 1, 40 * GB)
     held = Allocation((0,), (0,), 10 * GB)
-    assert find_growth(machine, held, 2, [1, 2, 3], [25 * GB], []) == Allocation((1, 2), (0, 0), 10 * GB)
-    assert find_growth(machine, held, 3, [1, 2, 3], [25 * GB], []) is None
-    linked = simple_machine(6, links=(Link("pfs", 100, -1),), node_link=(0,) * 6)
+    assert find_growth(Timeline(machine), held, 2, [1, 2, 3], [25 * GB], []) == Allocation((1, 2), (0, 0), 10 * GB)
+    assert find_growth(Timeline(machine), held, 3, [1, 2, 3], [25 * GB], []) is None
+    linked = Timeline(simple_machine(6, links=(Link("pfs", 100, -1),), node_link=(0,) * 6))
     assert find_growth(linked, Allocation((0,), io_rate=30), 2, [1, 2, 3], [], [70]) == Allocation((1, 2), io_rate=30)
     assert find_growth(linked, Allocation((0,), io_rate=30), 3, [1, 2, 3], [], [70]) is None

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
+from spillway.core import Resource, Timeline
 from spillway.schedulers.core.book import OVERDUE_S, Book
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import Resource, Timeline
 
 JOB = Job("w!1", 0, 0.0, 10.0, 2)
 

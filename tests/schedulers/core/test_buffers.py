@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import RemoteProtocolError
+from spillway.core import Placement, Resource, StorageOrder, Timeline
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.allocation import find_growth, only, together, without
 from spillway.schedulers.core.book import Book
@@ -15,7 +16,6 @@ from spillway.schedulers.core.guard import why_not
 from spillway.schedulers.model.job import Allocation, Job, job_from_wire
 from spillway.schedulers.model.machine import Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import Placement, Resource, StorageOrder, Timeline
 
 
 def book_of(machine: Machine, placement: Placement | None = None) -> Book:
@@ -94,7 +94,8 @@ def test_a_striped_buffer_stays_with_the_last_of_its_nodes() -> None:
     assert only(without(whole, {1, 5}), {3}) == Allocation((3,), (0, 2), 7, 2, striped=True)
     assert without(whole, {1, 3, 5}) == Allocation((), io_rate=2)
     assert together(whole, Allocation((2,), io_rate=2)) == Allocation((1, 2, 3, 5), (0, 2), 7, 2, striped=True)
-    assert find_growth(simple_machine(6, 3, 9), whole, 1, [0, 2], [0, 0, 0], []) == Allocation((0,), io_rate=2)
+    timeline = Timeline(simple_machine(6, 3, 9))
+    assert find_growth(timeline, whole, 1, [0, 2], [0, 0, 0], []) == Allocation((0,), io_rate=2)
 
 
 @pytest.mark.parametrize(

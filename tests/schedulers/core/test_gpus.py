@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spillway.core import Placement
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import Counted
@@ -15,7 +16,6 @@ from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Limits
-from spillway.schedulers.timeline import Placement
 from tests.properties.test_passes import play
 
 SITE = Site(

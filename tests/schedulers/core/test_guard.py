@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.base.errors import DecisionRefused
+from spillway.core import Placement, Resource, Timeline
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.guard import check_start, why_not
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.placement import Placement, Resource
 from tests.schedulers.machine_strategies import job, jobs, machines
 
 GB = 10**9

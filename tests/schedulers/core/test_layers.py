@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
+from spillway.core import Placement
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import Counted
@@ -16,7 +17,6 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.model.site import Site, faults, site_text
 from spillway.schedulers.model.site_parts import Layer, Resource
-from spillway.schedulers.timeline import Placement
 from tests.properties.test_passes import play
 
 NATURAL = Resource("natural", 1, (Layer("top", "0-31", 50), Layer("low1", "0-15", 100), Layer("low2", "16-31", 100)))

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 
+from spillway.core import Resource, Timeline
 from spillway.schedulers.core.book import OVERDUE_S, Book
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.view import Holding
-from spillway.schedulers.timeline import Resource, Timeline
 
 NODES, STORAGE = Resource.NODES, Resource.BURST_BUFFERS
 LINKS = Resource.BANDWIDTH | Resource.POOLS

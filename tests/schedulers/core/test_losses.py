@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import RemoteProtocolError
+from spillway.core import Timeline
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.guard import why_not
@@ -14,7 +15,6 @@ from spillway.schedulers.core.losses import drained_by
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import Timeline
 
 GB = 10**9
 

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from spillway.base.errors import OptionError
+from spillway.core import Placement
 from spillway.schedulers.core.partitions import Partitions, node_sets
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.model.site import Association, Partition, Site
-from spillway.schedulers.timeline import Placement
 
 SITE = Site(
     "ours",

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from spillway.core import PublishedTimeline
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import PublishedTimeline
 from tests.schedulers.lives.story import GB, TINY, job, play
 
 CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]] = {

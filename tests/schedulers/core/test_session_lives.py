@@ -14,6 +14,7 @@ from spillway.analysis.metrics import compute_utilisation, storage_utilisation
 from spillway.analysis.tables import JobTable, read_run
 from spillway.analysis.timelines import busy_nodes, held_bytes
 from spillway.base.errors import DecisionRefused, OptionError
+from spillway.core import PublishedTimeline, Resource
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import write_machine
 from spillway.protocol.messages import (
@@ -37,7 +38,6 @@ from spillway.schedulers.model.explanations import Binding
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
 from spillway.schedulers.policykit.view import Holding, Running, View
-from spillway.schedulers.timeline import PublishedTimeline, Resource
 
 BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
 MACHINE = SimulationBegins(

@@ -13,7 +13,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Policy, Running
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
 
 NODES = 4

@@ -20,8 +20,7 @@ from spillway.schedulers.jobmodels.streams import stream_profile
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import MachineDefaults, simple_machine
 from spillway.schedulers.policies import POLICIES
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.waterfill import WaterfillEngine
+from spillway.simulator.engines.native import FluidEngine, WaterfillEngine
 from tests.kit.play import converse
 from tests.schedulers.lives.story import TINY, job
 from tests.schedulers.lives.story import play as small

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from spillway.core import Timeline
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.view import Running, View
-from spillway.schedulers.timeline import Timeline
 
 GB = 10**9
 

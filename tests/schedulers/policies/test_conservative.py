@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from spillway.core import Fit, Timeline
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Passes
 from spillway.schedulers.model.explanations import Role
@@ -15,7 +16,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
 from spillway.schedulers.policykit.pass_limit import PassLimit
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Fit, Timeline
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.policies.scenes import job
 from tests.schedulers.runtimes import rigid

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import Timeline
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies.maxutil import MaxUtil
-from spillway.schedulers.timeline import Timeline
 from tests.reference.filling import plain_score
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 

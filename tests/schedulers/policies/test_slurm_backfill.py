@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
+from spillway.core import Resource, Timeline
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import PLANNED, Recorded, SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, Running, Taken, View
-from spillway.schedulers.timeline import Resource, Timeline
 
 POOL = 10
 MAIN = SlurmBackfill(bf_phase=0.5)

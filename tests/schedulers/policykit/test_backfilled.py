@@ -8,12 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.core import easy_starts
+from spillway.core import Timeline, easy_starts
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Planner
-from spillway.schedulers.timeline import Timeline
 
 NODES, GB, ROOM_GB = 8, 10**9, 10
 MACHINE = simple_machine(NODES, 1, ROOM_GB * GB)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.core import Fill, Queue
+from spillway.core import Fill, Queue, Timeline
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.timeline import Timeline
 
 MACHINE = simple_machine(8, 2, 10 * 10**9)
 

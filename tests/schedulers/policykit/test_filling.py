@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import NodeOrder, Placement, StorageOrder, Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, simple_machine
 from spillway.schedulers.policykit.filling import Filling
-from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 from tests.reference.filling import plain_score
 
 MACHINE = simple_machine(

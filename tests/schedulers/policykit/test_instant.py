@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from spillway.core import narrow_points
+from spillway.core import Timeline, narrow_points
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, simple_machine
-from spillway.schedulers.timeline import Timeline
 
 MACHINE = simple_machine(70, 2, 100, (Link("pfs", 50, -1),), (0,) * 70)
 

@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
+from spillway.core import Timeline
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Annealing, Planner
-from spillway.schedulers.timeline import Timeline
 from tests.schedulers.policies.scenes import GB, job
 
 NUMBER = 300

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import Resource, Timeline
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import NodeSet, simple_machine
 from spillway.schedulers.policykit.nodespace import (
@@ -23,7 +24,6 @@ from spillway.schedulers.policykit.nodespace import (
 )
 from spillway.schedulers.policykit.pairs import Pairs
 from spillway.schedulers.policykit.view import Holding, Running, Taken, View
-from spillway.schedulers.timeline import Resource, Timeline
 from tests.reference.slurm import NodeSpace as PlainSpace
 from tests.reference.slurm import consecutive as plain_choice
 from tests.reference.slurm import mask_of

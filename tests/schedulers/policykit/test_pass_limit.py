@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
+from spillway.core import Timeline
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Job
@@ -16,7 +17,6 @@ from spillway.schedulers.policies.plan import Plan
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.pass_limit import SEARCHES, PassLimit, Searches, never
 from spillway.schedulers.policykit.planning import Annealing, Planner
-from spillway.schedulers.timeline import Timeline
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

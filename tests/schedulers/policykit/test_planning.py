@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import Placement, PublishedTimeline, StorageOrder, Timeline
 from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
-from spillway.schedulers.timeline import Placement, PublishedTimeline, StorageOrder, Timeline
 
 GB = 10**9
 MACHINE = simple_machine(

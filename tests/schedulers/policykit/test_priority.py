@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from spillway.core import Placement
 from spillway.schedulers.core.partitions import Partitions, node_sets
 from spillway.schedulers.model.explanations import PassNotes, Priority
 from spillway.schedulers.model.job import Job, replaced
@@ -28,7 +29,6 @@ from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline.placement import Placement
 from tests.schedulers.policies.scenes import GB, job, view
 
 DAY_S = 86_400.0

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
+from spillway.core import Timeline
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.windows import Window, parse_windows
-from spillway.schedulers.timeline import Timeline
 
 LATE_S = 0.01
 """Message latency: a job that is killed at its walltime ends a little later."""
@@ -149,8 +149,8 @@ def test_what_is_taken_from_a_timeline(booked: list[tuple[int, int, int]], data:
         here, there = timeline.copy(), before.copy()
         here.advance(time_s)
         there.advance(time_s)
-        free = set(there.free_at(there.now_s).nodes)
-        left = set(here.free_at(here.now_s).nodes)
+        free = set(there.free_until(there.now_s).nodes)
+        left = set(here.free_until(here.now_s).nodes)
         assert left == (free - nodes if start_s <= time_s < start_s + length_s else free)
 
 

@@ -18,7 +18,7 @@ from spillway.platforms.catalogue import platform_from
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, spec_from
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation

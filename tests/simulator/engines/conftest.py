@@ -10,8 +10,7 @@ import pytest
 
 from spillway.platforms import Platform, load_platform
 from spillway.simulator.engines.base import Engine, EngineUnavailable
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.simgrid import SimgridEngine
+from tests.kit.tasks import FluidEngine, SimgridEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from spillway.simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from spillway.simulator.engines.base import Engine
+from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec
 from tests.simulator.engines.conftest import DISK, FAR, ONE, TWO, EngineMaker
 
 
@@ -247,18 +248,3 @@ def test_wrong_tasks_are_refused(engine: Engine, task: TaskSpec, message: str) -
     assert "task 1" in str(caught.value)
     assert engine.active == 0
     assert engine.advance(math.inf) == []
-
-
-def test_wrong_times_hosts_and_states_are_refused(engine: Engine) -> None:
-    """The clock does not go back; sleeps are finite; hosts and power states exist."""
-    engine.advance(2.0)
-    for until in (1.0, math.nan):
-        with pytest.raises(TaskError, match="clock shows 2"):
-            engine.advance(until)
-    for seconds in (-1.0, math.inf, math.nan):
-        with pytest.raises(TaskError, match="sleep"):
-            engine.sleep(seconds)
-    with pytest.raises(TaskError, match=r"0\.\.3, got 9"):
-        engine.set_pstate(9, 0)
-    with pytest.raises(TaskError, match=r"0\.\.1, got 2"):
-        engine.set_pstate(ONE, 2)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spillway.core import Network
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Route
-from spillway.simulator.engines.fluid import network_of
+from spillway.simulator.engines.native import network_of
 
 PLATFORM = platform_from("tiny")
 HOSTS = len(PLATFORM.hosts)
@@ -68,8 +68,9 @@ def test_a_platform_that_keeps_its_network_is_collected() -> None:
 LEAKING = """
 import math, spillway.core as core
 from spillway.platforms.catalogue import platform_from
-from spillway.simulator.engines.base import AllToAll, TaskSpec
-from spillway.simulator.engines.fluid import FluidEngine, network_of
+from tests.kit.tasks import AllToAll, TaskSpec
+from tests.kit.tasks import FluidEngine
+from spillway.simulator.engines.native import network_of
 core.set_leak_warnings(True)
 platform = platform_from("tiny")
 object.__setattr__(platform, "kept", network_of(platform))

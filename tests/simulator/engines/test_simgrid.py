@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from spillway.platforms import load_platform
-from spillway.simulator.engines.base import EngineFailed, EngineUnavailable, TaskSpec
-from spillway.simulator.engines.simgrid import SimgridEngine, find_binding
+from spillway.simulator.engines.base import EngineFailed, EngineUnavailable
+from spillway.simulator.engines.simgrid import find_binding
+from tests.kit.tasks import SimgridEngine, TaskSpec
 from tests.simulator.engines.conftest import DISK, HEADER, ONE, SMALL
 
 

@@ -10,7 +10,7 @@ import pytest
 from spillway.core import PLAIN_PROFILES
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.errors import SchedulerFault
 from spillway.simulator.jobs.profiles import READERS, read_profile
 from spillway.simulator.jobs.profiles.base import Origin

@@ -19,7 +19,7 @@ from spillway.protocol.messages import (
     ResourceStateChanged,
     SetResourceState,
 )
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from spillway.schedulers.timeline import Timeline
+from spillway.core import Timeline
 from tools.benchmarks.timeline_load import cluster_of_switches, dragonfly, load
 
 Benchmark = Callable[..., Any]

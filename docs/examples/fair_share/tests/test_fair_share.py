@@ -4,12 +4,12 @@ from random import Random
 
 from fair_share import FairShare
 
+from spillway.core import Timeline
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Timeline
 
 
 class Past:

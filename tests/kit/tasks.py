@@ -1,4 +1,4 @@
-"""Tasks as given by a caller, checked and laid out in columns, one behind the other."""
+"""Parallel tasks as tests state them, checked and given to any engine."""
 
 from __future__ import annotations
 
@@ -6,16 +6,93 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from math import inf, isfinite
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
-from spillway.simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, TaskError, TaskSpec
+import spillway.core as core
+from spillway.base.errors import InputError
+from spillway.platforms.model import Platform
+from spillway.simulator.engines import native, simgrid
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+
+class TaskError(InputError):
+    """A task that no engine can run: unknown host, negative work, an array of the wrong shape, an unknown handle."""
+
+
+class NoComm(msgspec.Struct, frozen=True):
+    """No communication."""
+
+
+class AllToAll(msgspec.Struct, frozen=True):
+    """The same number of bytes between every ordered pair of different positions.
+
+    Two positions may name the same host; their transfer then takes the route from that host to itself.
+
+    Parameters
+    ----------
+    bytes_per_ordered_pair
+        At least 0.
+    """
+
+    bytes_per_ordered_pair: float
+
+
+class Matrix(msgspec.Struct, frozen=True, eq=False):
+    """Bytes between all positions, as ``n x n`` floats; row: source, column: destination. The diagonal counts."""
+
+    bytes: FloatArray
+
+
+class Pairs(msgspec.Struct, frozen=True, eq=False):
+    """Bytes between some positions; the same pair may occur more than once, its bytes then add up.
+
+    Parameters
+    ----------
+    src, dst
+        Positions into the hosts of the task.
+    bytes
+        One number per pair, at least 0.
+    """
+
+    src: Sequence[int] | NDArray[np.integer]
+    dst: Sequence[int] | NDArray[np.integer]
+    bytes: Sequence[float] | FloatArray
+
+
+Comm: TypeAlias = NoComm | AllToAll | Matrix | Pairs
+NO_COMM = NoComm()
+
+
+class TaskSpec(msgspec.Struct, frozen=True, eq=False):
+    """One parallel task.
+
+    Parameters
+    ----------
+    hosts
+        Indices into ``platform.hosts``. The same host may occur more than once and then takes as many shares of
+        its cores. A task of one position ignores ``comm``, as SimGrid does.
+    flops
+        Work of every position (one number), or one number per position. At least 0.
+    comm
+        Transfers; a tuple adds several patterns up.
+    """
+
+    hosts: tuple[int, ...]
+    flops: float | FloatArray | Sequence[float] = 0.0
+    comm: Comm | tuple[Comm, ...] = NO_COMM
+
 
 _Array: TypeAlias = npt.NDArray[Any]
 BatchArrays: TypeAlias = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array, _Array]
-"""The columns of :class:`spillway.core.Batch`."""
+"""Hosts of all positions, begins of the tasks in them, flop of each; bytes of each all-to-all; begins in the transfers,
+and their sources, destinations and bytes."""
 
 _KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
 _Lists: TypeAlias = tuple[list[int], list[int], list[float], list[float], list[int], list[int], list[int], list[float]]
@@ -177,3 +254,95 @@ _READERS: dict[type, Callable[[Any, int, int], _Triples]] = {
     Pairs: _from_pairs,
     tuple: _from_several,
 }
+
+
+class _Tasks:
+    """An engine to which tests give whole tasks, and which checks what it is asked.
+
+    Parameters
+    ----------
+    platform, engine
+        The machine, and the engine that plays on it.
+    """
+
+    def __init__(self, platform: Platform, engine: Any) -> None:
+        self._platform, self.engine = platform, engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def __enter__(self) -> Any:
+        self.engine.__enter__()
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.engine.__exit__(*about)
+
+    def start(self, task: TaskSpec) -> int:
+        """Start a task."""
+        return self.start_many((task,))[0]
+
+    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
+        """Start tasks, or none if one of them is wrong."""
+        _, ends, work, each, *_ = listed(tasks, len(self._platform.hosts))
+        handles = []
+        for number, task in enumerate(tasks):
+            flops = work[ends[number] : ends[number + 1]]
+            pairs = transfers(task) if len(task.hosts) > 1 and not each[number] else _NONE
+            handles.append(self.engine.start(task.hosts, flops, each[number], *pairs))
+        return handles
+
+    def sleep(self, seconds: float) -> int:
+        """Start a pause."""
+        if not 0.0 <= seconds < inf:
+            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
+        return int(self.engine.sleep(seconds))
+
+    def cancel(self, handle: int) -> float:
+        """Remove a task; return its progress."""
+        return self._known(handle, self.engine.cancel(handle))
+
+    def progress(self, handle: int) -> float:
+        """Progress of a task."""
+        return self._known(handle, self.engine.progress(handle))
+
+    def _known(self, handle: int, progress: float) -> float:
+        if progress < 0.0:
+            raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
+        return progress
+
+    def advance(self, until: float) -> list[int]:
+        """Move the clock; return the tasks that ended."""
+        if not until >= self.engine.clock:
+            raise TaskError(f"cannot advance to {until} s: the clock shows {self.engine.clock} s already")
+        return list(self.engine.advance(until))
+
+    def set_pstate(self, host: int, pstate: int) -> None:
+        """Change the speed of a host to that of a power state."""
+        self.engine.change_speed(host, self._platform.hosts[host].speeds[pstate])
+
+    def check(self) -> None:
+        """Check the invariants of the fluid engine."""
+        fault = self.engine.check()
+        assert fault is None, fault
+
+
+def FluidEngine(platform: Platform, network: core.Network | None = None) -> Any:
+    """The fluid engine."""
+    return _Tasks(platform, native.FluidEngine(platform, network))
+
+
+def FixedEngine(platform: Platform) -> Any:
+    """The engine of given durations."""
+    return _Tasks(platform, native.FixedEngine(platform))
+
+
+def WaterfillEngine(platform: Platform, whole_units: bool = False) -> Any:
+    """The engine of constant streams."""
+    return _Tasks(platform, native.WaterfillEngine(platform, whole_units))
+
+
+def SimgridEngine(path: str | Path, platform: Platform | None = None) -> Any:
+    """SimGrid itself."""
+    engine = simgrid.SimgridEngine(path, platform)
+    return _Tasks(engine.platform, engine)

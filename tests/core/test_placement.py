@@ -13,20 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import NodeOrder, Placement, StorageOrder, Timeline
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
-from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.placement import (
-    AtEnd,
-    NodeOrder,
-    Placement,
-    StorageOrder,
-    choose_nodes,
-    choose_storages,
-    links_above,
-    own_storages,
-    whole_requests,
-)
 from tests.reference import layers
+from tests.reference.placement import AtEnd, choose_nodes, choose_storages, links_above, own_storages, whole_requests
 from tests.schedulers.machine_strategies import jobs, machines, placements
 
 TREE = simple_machine(
@@ -161,7 +151,25 @@ def test_layers_are_chosen_as_in_plain_code(data: Any, machine: Machine, placeme
         found = timeline.fit_now(job, 1.0)
         modes = [machine.layer_mode(at) for at, amount in enumerate(job.pools) if amount and machine.pools[at].layer]
         if any(modes) or (modes and not layers.is_racked(job, placement)):
-            assert found == layers.fit(machine, timeline.free_at(0.0), job, placement)
+            assert found == layers.fit(machine, timeline.free_until(0.0), job, placement)
         if found is not None:
             timeline.reserve(0.0, 50.0, found)
     timeline.check()
+
+
+@settings(max_examples=200)
+@given(
+    data=st.data(),
+    machine=machines(),
+    order=st.sampled_from([one for one in StorageOrder if one is not StorageOrder.RACK]),
+    bb_bytes=st.integers(0, 6),
+    stripes=st.integers(0, 3),
+)
+def test_storages_are_chosen_as_in_plain_code(
+    data: Any, machine: Machine, order: StorageOrder, bb_bytes: int, stripes: int
+) -> None:
+    """For any nodes and free bytes, also where a drained storage node has less than nothing left."""
+    free = data.draw(st.lists(st.integers(-2, 12), min_size=len(machine.storages), max_size=len(machine.storages)))
+    nodes = sorted(data.draw(st.sets(st.integers(0, machine.width - 1), min_size=1)))
+    found = Timeline(machine).choose_storages(nodes, free, bb_bytes, order, stripes)
+    assert found == choose_storages(machine, nodes, free, bb_bytes, order, stripes=stripes)

@@ -6,10 +6,9 @@ import math
 
 import pytest
 
+from spillway.core import Placement, PublishedTimeline
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.timeline import PublishedTimeline
-from spillway.schedulers.timeline.placement import Placement
 
 NODES = Allocation((0, 1))
 

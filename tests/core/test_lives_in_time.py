@@ -6,30 +6,12 @@ import math
 
 import pytest
 
+from spillway.core import Resource, Timeline
 from spillway.schedulers.model.job import Allocation, Lives
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.lives import Part, parts
-from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
 
 STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
-
-
-def test_kinds_with_the_same_interval_stand_together() -> None:
-    """Storage from 100 to 900, nodes and bandwidth from 160 to 700; without lives all are one."""
-    nodes, storage = ~Resource.BURST_BUFFERS, Resource.BURST_BUFFERS
-    assert parts(STAGED, 100.0, 640.0) == [Part(nodes, 160.0, 700.0), Part(storage, 100.0, 900.0)]
-    assert parts(None, 160.0, 700.0) == parts(Lives(), 160.0, 700.0) == [Part(Resource.ALL, 160.0, 700.0)]
-    assert parts(STAGED, 100.0, 640.0, Resource.NODES) == [Part(Resource.NODES, 160.0, 700.0)]
-    assert parts(STAGED.staged(), 160.0, 700.0) == [Part(nodes, 160.0, 700.0), Part(storage, 160.0, 900.0)]
-
-
-def test_what_is_given_back_early_ends_at_its_start_at_the_earliest() -> None:
-    """A buffer that is given back 50 s before the nodes of a job of 20 s."""
-    assert parts(Lives(storage_tail_s=-50.0), 0.0, 20.0, Resource.BURST_BUFFERS) == [
-        Part(Resource.BURST_BUFFERS, 0.0, 0.0)
-    ]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from spillway.core import Free
+from spillway.core import Fit, Free, Resource, Timeline
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
-from spillway.schedulers.timeline import Fit, Timeline
-from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
 
 
