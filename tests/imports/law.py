@@ -175,7 +175,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
     # Assembly chooses: only this and the services see policies, job models and the session together.
-    "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
+    "schedulers.assembly": _rule("schedulers.*", "core", "protocol.messages", "base.*", standard=EVERYTHING),
     # The file's reader: the setting is passed on as text, and every interface accepts the file.
     "schedulers.site_file": _rule(
         "schedulers.model.*", "protocol.intervals", "base.*", others="msgspec", standard=EVERYTHING
