@@ -60,7 +60,7 @@ _IMPORT = re.compile(
     r"\n[ \t]*(?:from[ \t]+(?P<package>[\w.]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:[^\n\\]|\\\n)*)"
     r"|import[ \t]+(?P<modules>[^\n]*))"
 )
-_NAME = re.compile(r"[\w.]+")
+_NAME = re.compile(r"[\w.*]+")
 
 
 @functools.cache
