@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from spillway.core import Resource
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
 from spillway.schedulers.policykit.view import View
