@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.core import Placement, StorageOrder, Timeline
+from spillway.core import Placement, StorageOrder
 from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
@@ -27,7 +27,6 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.policies.conservative import Conservative
 from spillway.schedulers.policykit.ordering import ORDER_NAMES
 from spillway.schedulers.policykit.view import Holding
-from spillway.core import Placement, StorageOrder
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.load import load_workload
 from tests.kit.play import converse
