@@ -29,7 +29,7 @@ from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.jobmodels.base import Compute, GiveBack, Granted, JobModel, Program, Submitted
 from spillway.schedulers.model.decisions import Decision
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import LICENSES_FIELD, Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
@@ -250,10 +250,11 @@ COMPLETING_FIELD = "completing_s"
 
 @dataclass(frozen=True)
 class Completing(JobModel):
-    """A job runs as submitted; after its end it holds only its nodes, for another ``completing_s`` seconds.
+    """A job runs as submitted; after its end it holds its nodes and licenses for another ``completing_s`` seconds.
 
-    Slurm's controller releases licenses, and the counts of the job's account and QOS, when it notes the job's end.
-    Nodes are idle when all of them have answered that nothing of the job is left there.
+    Slurm's controller releases the counts of the job's account and QOS when it notes the job's end; of a job with
+    licenses they are released with these here. Nodes are idle, and licenses are free, when all nodes have answered that
+    nothing of the job is left there.
     """
 
     source: ClassVar[str] = "Slurm 22.05 and 24.11, slurmctld (job state COMPLETING)"
@@ -261,12 +262,13 @@ class Completing(JobModel):
     stages: ClassVar[tuple[str, ...]] = ("compute", "completing")
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Compute, give back counted resources, wait for the nodes."""
+        """Compute, give back the counts of groups, wait for the nodes."""
         completing_s = job.extras.get(COMPLETING_FIELD)
         if not isinstance(completing_s, float):
             yield Submitted()
             return
         yield Compute(job.profile)
-        yield GiveBack(covering=Resource.POOLS)
+        if not job.extras.get(LICENSES_FIELD):
+            yield GiveBack(covering=Resource.POOLS)
         delay: JsonObject = {"type": "delay", "delay": completing_s}
         yield Compute(delay, stage="completing")

@@ -80,6 +80,18 @@ def test_a_job_may_end_in_the_second_in_which_a_reservation_begins() -> None:
     assert starts(recording, passes=True)[52] == pytest.approx(175.981, abs=0.002)
 
 
+def test_licenses_are_kept_until_nodes_are_idle(reference: Path) -> None:
+    """Seed 103: all starts and priorities, where job 37, logged at 55.000 s, was submitted in the second before."""
+    recording = read(reference / "data" / "cases" / "slurm" / "site-103.json.xz")
+    jobs = list(recording.jobs)
+    assert jobs[36].submitted == 55.0
+    jobs[36] = msgspec.structs.replace(jobs[36], submitted=54.999)
+    recording = msgspec.structs.replace(recording, jobs=jobs)
+    simulated = replayed(recording, passes=True)
+    assert priorities(recording, simulated.priorities) == Priorities(533, 0, 0)
+    assert deviations(recording, simulated.starts).largest_s < 0.05
+
+
 def test_a_pass_that_ended_early_decides_who_gets_a_buffer() -> None:
     """In ``26`` the backfill pass at 256.004 s, 4 ms after a whole second, gives a buffer to job 63, the first pair of
     the lower tier, although several that were submitted before it could start as soon, the first of which does not fit
@@ -197,16 +209,16 @@ def job(
 
 
 @pytest.mark.parametrize("release", ["22.05", "24.11"])
-def test_licenses_are_back_before_nodes(release: str) -> None:
+def test_licenses_are_back_with_nodes(release: str) -> None:
     """Job 1 has three of four nodes and the only license from 1 s on; it ends at 5.0 s, its nodes are back at 5.5 s.
 
-    Main passes are at 1.0, 4.9, 5.2 and 5.6 s. Job 2, which needs a node and the license, starts at 5.2 s on the
-    fourth one. Job 3 needs three nodes, and starts at 5.6 s.
+    Main passes are at 1.0, 4.9, 5.2 and 5.6 s. Job 2, which needs a node and the license, and job 3, which needs three
+    nodes, start at 5.6 s.
     """
-    jobs = [job(3, 0.5, 1.0, 5.0, 5.5, "x:1"), job(1, 0.6, 5.2, 9.0, 9.0, "x:1"), job(3, 0.7, 5.6, 9.0, 9.0)]
+    jobs = [job(3, 0.5, 1.0, 5.0, 5.5, "x:1"), job(1, 0.6, 5.6, 9.0, 9.0, "x:1"), job(3, 0.7, 5.6, 9.0, 9.0)]
     settings = Settings(nodes=4, pool_units=10, release=release, licenses={"x": 1})
     recording = Recording(slurm=release, settings=settings, main=[1.0, 4.9, 5.2, 5.6], backfill=[99.0], jobs=jobs)
-    assert starts(recording, passes=True) == pytest.approx([1.0, 5.2, 5.6], abs=1e-6)
+    assert starts(recording, passes=True) == pytest.approx([1.0, 5.6, 5.6], abs=1e-6)
 
 
 def test_what_depends_on_a_job_waits_for_its_nodes() -> None:
