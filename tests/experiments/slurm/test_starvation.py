@@ -39,10 +39,9 @@ def test_recordings_are_of_the_cases(case: StarvationCase, way: Way) -> None:
 @each_case
 @pytest.mark.parametrize("way", [way for way in WAYS if way.select == "cons_tres"], ids=lambda way: way.name)
 def test_the_policy_starts_jobs_as_slurm_did(case: StarvationCase, way: Way) -> None:
-    """Median within 1 s, 95th percentile within 3 s, as all recordings."""
+    """All starts; licences come back when nodes are idle, which a recording says to the ms."""
     recording = BY_WAY[way.name].recordings[case.name]
-    found = deviations(recording, starts(recording, passes=True))
-    assert found.passes, found
+    assert deviations(recording, starts(recording, passes=True)).largest_s < 0.01
 
 
 @pytest.mark.parametrize(
