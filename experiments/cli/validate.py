@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import get_args
 
 from spillway.base.arguments import Parser, natural, number, tell, whole
+from spillway.experiments.slurm.configuration import Select
 from spillway.experiments.slurm.packages import RELEASES
 
 HELP = "the simulator against a real resource manager"
@@ -22,6 +24,7 @@ EXAMPLES = """
 spillway validate slurm --record run.json
 spillway validate slurm --nodes 16 --jobs 100 --seed 7 --bf-interval 5
 spillway validate slurm --replay run.json
+spillway validate slurm --replay first.json second.json third.json
 """
 
 
@@ -41,6 +44,8 @@ def add_arguments(parser: Parser) -> None:
         help="with two partitions, accounts with unequal shares, QOS, licenses, dependencies and a maintenance",
     )  # fmt: skip
     add("--nodes", type=whole, metavar="N", help="virtual nodes, 4 to 64 (8)")
+    add("--cpus", type=whole, metavar="N", help="processors of a node (1); jobs get whole nodes")
+    add("--select", choices=get_args(Select), help="selection of nodes (linear)")
     add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
     add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")
     add("--bf-resolution", type=whole, metavar="S", help="rounding of planned times, s (60)")
@@ -49,7 +54,10 @@ def add_arguments(parser: Parser) -> None:
     add("--sched-interval", type=whole, metavar="S", help="time between full main passes, s (1)")
     add("--batch-sched-delay", type=whole, metavar="S", help="least time between main passes, s (0)")
     add = parser.add_argument_group("recordings").add_argument
-    add("--replay", type=Path, metavar="FILE", help="compare with this recording; no Slurm is run")
+    add(
+        "--replay", type=Path, nargs="+", metavar="FILE",
+        help="compare with this recording, no Slurm is run; with several of the same jobs: their noise floor, too",
+    )  # fmt: skip
     add("--record", type=Path, metavar="FILE", help="write Slurm's recording")
     add("--out", type=Path, metavar="FILE", help="write the table of starts")
 
@@ -59,17 +67,18 @@ def command(options: argparse.Namespace) -> int:
     from spillway.base import durable
     from spillway.experiments.slurm.availability import Missing
     from spillway.experiments.slurm.recording import write
-    from spillway.experiments.slurm.validate import SKIPPED, compared, recording_of
+    from spillway.experiments.slurm.validate import SKIPPED, beside, compared, recordings_of
 
     try:
-        recording = recording_of(vars(options))
+        recordings = recordings_of(vars(options))
     except Missing as missing:
         tell(f"validate slurm: skipped: {missing}")
         return SKIPPED
     if options.record is not None:
-        write(recording, options.record)
-    text, passes = compared(recording)
+        write(recordings[0], options.record)
+    found = [compared(recording) for recording in recordings]
+    text = "\n".join([*(each for each, _ in found), *([beside(recordings)] if len(recordings) > 1 else [])])
     tell(text)
     if options.out is not None:
         durable.write_text(options.out, text + "\n")
-    return 0 if passes else 1
+    return 0 if all(passes for _, passes in found) else 1

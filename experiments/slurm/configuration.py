@@ -19,6 +19,9 @@ FOLDER = Path("/spillway")
 """Folder of the run inside."""
 
 
+Select = Literal["linear", "cons_tres"]
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options of a Slurm.
 
@@ -35,7 +38,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     site
         Partitions, shares, weights ...; ``None``: one partition, priority in order of submission, no accounts.
     select
-        Selection of nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
+        Selection of nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors,
+        and whole nodes to jobs that ask for these, as all do where nodes have several.
+    cpus
+        Processors of a node.
     bf_licenses
         Whether backfill passes plan licenses: releases after 22.05.
     licenses
@@ -52,7 +58,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sched_interval_s: int = 1
     batch_sched_delay_s: int = 0
     site: Site | None = None
-    select: Literal["linear", "cons_tres"] = "linear"
+    select: Select = "linear"
+    cpus: int = 1
     bf_licenses: bool = False
     licenses: dict[str, int] = {}
 
@@ -106,8 +113,10 @@ JobCompLoc={FOLDER}/jobcomp.txt
 BurstBufferType=burst_buffer/lua
 DebugFlags=BurstBuffer,Backfill,Priority
 ReturnToService=2
+{"SlurmdParameters=config_overrides" if settings.cpus > 1 else "# processors as they are"}
 {f"Licenses={pools}" if pools else "# no licenses"}
-NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
+NodeName=DEFAULT CPUs={settings.cpus} State=UNKNOWN
+NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last}
 {_PLAIN.format(nodes=nodes) if settings.site is None else slurm_conf_lines(settings.site)}"""
 
 

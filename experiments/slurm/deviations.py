@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -86,6 +87,64 @@ def waits(recording: Recording, starts: Sequence[float]) -> Waits:
         simulated.append(math.inf if math.isnan(start_s) else start_s - job.submitted)
     errors = [abs(one - other) for one, other in zip(simulated, recorded, strict=True)]
     return Waits(statistics.fmean(recorded), statistics.fmean(simulated), statistics.fmean(errors))
+
+
+class NoiseFloor(NamedTuple):
+    """Waits of the simulator with regular passes beside several runs of the same jobs on a real Slurm.
+
+    Attributes
+    ----------
+    means_s
+        Mean wait in each real run, s.
+    apart
+        Mean difference of a job's wait between two real runs, as a share of the mean wait; by pairs.
+    simulated
+        The simulator against each real run.
+    """
+
+    means_s: tuple[float, ...]
+    apart: tuple[float, ...]
+    simulated: tuple[Waits, ...]
+
+    @property
+    def jobs_within(self) -> bool:
+        """Whether a job's wait differs from real runs by no more on average than two of these do at most."""
+        return statistics.fmean(one.error for one in self.simulated) <= max(self.apart)
+
+    @property
+    def mean_within(self) -> bool:
+        """Whether the mean wait is at most as far from the range of the real means as that is wide."""
+        least_s, most_s = min(self.means_s), max(self.means_s)
+        found_s, width_s = statistics.fmean(one.simulated_s for one in self.simulated), most_s - least_s
+        return least_s - width_s <= found_s <= most_s + width_s
+
+    def __str__(self) -> str:
+        errors, means = [one.error for one in self.simulated], [one.simulated_s for one in self.simulated]
+        rows = (
+            ("a job's wait", self.jobs_within, f"{_range(self.apart, '.0%')} between two real runs",
+             f"{_range(errors, '.0%')} simulated"),
+            ("mean wait", self.mean_within, f"{_range(self.means_s, '.2f')} s in real runs",
+             f"{_range(means, '.2f')} s simulated"),
+        )  # fmt: skip
+        return "\n".join(
+            f"{what}: {'within' if within else 'beyond'} the noise floor ({real}; {ours})".replace("%", " %")
+            for what, within, real, ours in rows
+        )
+
+
+def noise_floor(runs: Sequence[Recording], regular: Sequence[Sequence[float]]) -> NoiseFloor:
+    """Compare runs of the same jobs with each other, and with simulated starts (s), one sequence a run."""
+    real = [[(job.started or 0.0) - (job.submitted or 0.0) for job in run.jobs] for run in runs]
+    apart = tuple(
+        _share(statistics.fmean(abs(one - other) for one, other in zip(*both, strict=True)), statistics.fmean(both[0]))
+        for both in itertools.combinations(real, 2)
+    )
+    simulated = tuple(itertools.starmap(waits, zip(runs, regular, strict=True)))
+    return NoiseFloor(tuple(map(statistics.fmean, real)), apart, simulated)
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    return f"{min(values):{form}} to {max(values):{form}}"
 
 
 def _share(part: float, whole: float) -> float:

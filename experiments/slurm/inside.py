@@ -71,14 +71,14 @@ def _run(world: World, settings: Settings, jobs: list[Submission]) -> Seen:
     _until_idle(world, settings.nodes, daemons)
     time.sleep(_SETTLED_S)
     if site is None:
-        return _Play(world, jobs, {}, math.inf).to_the_end()
+        return _Play(world, settings, jobs, {}, math.inf).to_the_end()
     users = {user.name: FIRST_USER + place for place, user in enumerate(site.users)}
     if made := reservation(site, round(time.time()) + 60 * site.maintenance_after_min, settings.nodes):
         _must(world, ["scontrol", *made])
     shown = {name: OF_THE_MACHINE.sub("", world.answer(command)) for name, command in SHOWN.items()}
     for name in ("slurm.conf", "burst_buffer.conf"):
         shown[name] = world.read(name)
-    seen = _Play(world, jobs, users, started_s).to_the_end()
+    seen = _Play(world, settings, jobs, users, started_s).to_the_end()
     return msgspec.structs.replace(seen, site=shown)
 
 
@@ -234,6 +234,8 @@ class _Play:
     ----------
     world
         Programs inside.
+    settings
+        Those of the Slurm.
     jobs
         The submissions.
     users
@@ -243,11 +245,15 @@ class _Play:
         infinite: never.
     """
 
-    def __init__(self, world: World, jobs: list[Submission], users: Mapping[str, int], started_s: float) -> None:
+    def __init__(
+        self, world: World, settings: Settings, jobs: list[Submission], users: Mapping[str, int], started_s: float
+    ) -> None:
         self._world = world
+        self._whole = ["--exclusive"] if settings.cpus > 1 and settings.select == "cons_tres" else []
         self._jobs = jobs
         self._users = users
         self._states: list[tuple[float, int, str, str]] = []
+        self._submitted: dict[int, str] = {}
         self._instants: list[Instant] = []
         self._look_s = started_s
         self._third = 0
@@ -274,7 +280,7 @@ class _Play:
                         changed = now
                 last |= seen
                 if not seen and not left:
-                    return Seen(states=self._states, instants=self._instants)
+                    return Seen(states=self._states, instants=self._instants, submitted=self._submitted)
                 if now - changed > _LONGEST_QUIET_S:
                     raise SystemExit(f"no job has changed its state for {_LONGEST_QUIET_S:g} s; left: {seen}")
             time.sleep(max(0.0, min(0.05, polled + POLL_S - time.time())))
@@ -297,7 +303,7 @@ class _Play:
 
     def _submit(self, job: Submission, number: int) -> None:
         command = ["sbatch", "--parsable", f"--job-name={number}", f"--nodes={job.nodes}", f"--time={job.limit_min}"]
-        command += ["--chdir=/", "--output=/dev/null"]
+        command += ["--chdir=/", "--output=/dev/null", *self._whole]
         asked = {"partition": job.partition, "qos": job.qos, "licenses": job.licenses, "dependency": job.depends}
         command += [f"--{name}={value}" for name, value in asked.items() if value]
         done = self._world.called(command, job_script(job), user=self._users.get(job.user, _NOBODY))
@@ -305,7 +311,8 @@ class _Play:
             raise SystemExit(f"job {number} was not accepted: {done.stderr.strip()}")
 
     def _squeue(self) -> dict[int, tuple[str, str]]:
-        rows = (line.split("|") for line in self._world.answer(["squeue", "-h", "-o", "%j|%T|%r"]).splitlines())
+        rows = [line.split("|") for line in self._world.answer(["squeue", "-h", "-o", "%j|%T|%r|%V"]).splitlines()]
+        self._submitted |= {int(row[0]): row[3] for row in rows}
         return {int(row[0]): (row[1], row[2]) for row in rows}
 
 

@@ -113,9 +113,16 @@ class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Output of the commands of a Slurm, at times in s since the epoch; as in :class:`Recording`."""
+    """Output of the commands of a Slurm, at times in s since the epoch; as in :class:`Recording`.
+
+    Attributes
+    ----------
+    submitted
+        Time of submission of each job that waited, in whole seconds of the controller's clock, as ``squeue`` prints it.
+    """
 
     states: list[tuple[float, int, str, str]] = []
+    submitted: dict[int, str] = {}
     instants: list[Instant] = []
     site: dict[str, str] = {}
 
@@ -247,6 +254,10 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
             setattr(job, step, at_s + in_order_s)
     if unfinished := [number for number, job in enumerate(found, start=1) if job.started is None or job.ended is None]:
         raise RunFailed(f"Slurm's log does not say that these jobs started and ended: {unfinished[:10]}")
+    for number, text in seen.submitted.items():
+        job = found[number - 1]
+        assert job.submitted is not None
+        job.submitted = min(job.submitted, _epoch_s(text) + 1.0 - TIE_S)
     origin = math.floor(min(job.submitted for job in found if job.submitted is not None) / MINUTE_S) * MINUTE_S
     for one in found:
         for step in (*STEPS, "idle"):
@@ -297,4 +308,8 @@ def _timed(log: str) -> Iterable[tuple[float, str]]:
     for line in log.splitlines():
         stamp, bracket, rest = line[1:].partition("] ")
         if line.startswith("[") and bracket:
-            yield datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp(), rest
+            yield _epoch_s(stamp), rest
+
+
+def _epoch_s(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings, Submission
-from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, priorities, table, waits
+from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, noise_floor, priorities, table, waits
 from spillway.experiments.slurm.live import run
 from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Recording, read
@@ -112,6 +112,7 @@ SETTINGS = {
     "between": Setting(0.1, 600.0, BETWEEN_S),
     "day": Setting(0, 86_400, 0),
     "nodes": Setting(4, 64, 8),
+    "cpus": Setting(1, 256, 1),
     "pool": Setting(10, 1_000_000, 100),
     "bf_interval": Setting(1, 600, 1),
     "bf_resolution": Setting(1, 3600, 60),
@@ -123,28 +124,40 @@ SETTINGS = {
 """Options of a live run; Slurm's own bounds where it has any."""
 
 
-def recording_of(options: Mapping[str, Any]) -> Recording:
-    """Read the recording that the options name, or run a Slurm with the options.
+def recordings_of(options: Mapping[str, Any]) -> list[Recording]:
+    """Read the recordings that the options name, or run a Slurm with the options.
 
     Raises
     ------
     SpecError
-        An option is out of its range, or excludes another one; the file is not a recording.
+        An option is out of its range, or excludes another one; a file is not a recording; several are not of the same
+        jobs.
     Missing
         No Slurm can be run here.
     RunFailed
         Slurm did not run the jobs.
     """
-    given = {name: options[name] for name in (*SETTINGS, "slurm", "with_site") if options[name] is not None}
+    given = {name: options[name] for name in (*SETTINGS, "slurm", "select", "with_site") if options[name] is not None}
     if options["replay"] is None:
-        return live(given)
+        return [live(given)]
     for name in (*given, *(["record"] if options["record"] is not None else [])):
         raise SpecError(f"--replay and {_flag(name)} exclude each other: the recording says how Slurm was run")
-    return read(options["replay"])
+    found = [read(path) for path in options["replay"]]
+    for path, one in zip(options["replay"], found, strict=True):
+        if (one.settings, _requests(one)) != (found[0].settings, _requests(found[0])):
+            raise SpecError(
+                f"--replay {path}: expected a run of the same jobs on the same Slurm as {options['replay'][0]}, "
+                "with which it is compared"
+            )
+    return found
+
+
+def _requests(recording: Recording) -> list[Submission]:
+    return [job.request for job in recording.jobs]
 
 
 def live(given: Mapping[str, Any]) -> Recording:
-    """Run a Slurm with these options, defaults for the others; raises as :func:`recording_of`."""
+    """Run a Slurm with these options, defaults for the others; raises as :func:`recordings_of`."""
     chosen: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | dict(given)
     for name, (least, most, _) in SETTINGS.items():
         if not least <= chosen[name] <= most:
@@ -152,6 +165,8 @@ def live(given: Mapping[str, Any]) -> Recording:
     settings = Settings(
         release=chosen.get("slurm", RELEASES[0]),
         nodes=chosen["nodes"],
+        cpus=chosen["cpus"],
+        select=chosen.get("select", "linear"),
         pool_units=chosen["pool"],
         bf_interval_s=chosen["bf_interval"],
         bf_resolution_s=chosen["bf_resolution"],
@@ -190,3 +205,8 @@ def compared(recording: Recording) -> tuple[str, bool]:
     if recording.site:
         lines.append(f"priorities, passes as Slurm had them: {priorities(recording, seen)}")
     return "\n".join(lines), found.passes
+
+
+def beside(recordings: Sequence[Recording]) -> str:
+    """The noise floor of several runs of the same jobs, and whether the simulator with regular passes is within it."""
+    return str(noise_floor(recordings, [starts(one, passes=False) for one in recordings]))

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from spillway.experiments.slurm.configuration import Settings, Submission
-from spillway.experiments.slurm.deviations import Waits, waits
+from spillway.experiments.slurm.deviations import Waits, noise_floor, waits
 from spillway.experiments.slurm.recording import RecordedJob, Recording
 
 
@@ -43,6 +43,25 @@ def test_a_job_that_was_never_started_waits_for_ever() -> None:
     """One of two: mean and error are infinite, Slurm's mean is not."""
     found = waits(_recording([(0.0, 3.0), (0.0, 5.0)]), [3.0, math.nan])
     assert found == (4.0, math.inf, math.inf)
+
+
+def test_the_noise_floor_of_two_runs_by_hand() -> None:
+    """Two jobs wait 2 and 6 s, then 4 and 8 s: 2 of 4 s apart, means of 4 and 6 s.
+
+    Simulated waits of 3 and 7 s are 1 s from either. Those of 3 and 13 s, a mean of 8 s, are 4 and 3 s from the real
+    ones, and a mean of 8 s is as far from 4 to 6 s as that is wide; that of 8.5 s is farther.
+    """
+    runs = [_recording([(0.0, 2.0), (0.0, 6.0)]), _recording([(0.0, 4.0), (0.0, 8.0)])]
+    near = noise_floor(runs, [[3.0, 7.0]] * 2)
+    assert (near.means_s, near.apart) == ((4.0, 6.0), (0.5,))
+    assert (near.jobs_within, near.mean_within) == (True, True)
+    assert str(near) == (
+        "a job's wait: within the noise floor (50 % to 50 % between two real runs; 17 % to 25 % simulated)\n"
+        "mean wait: within the noise floor (4.00 to 6.00 s in real runs; 5.00 to 5.00 s simulated)"
+    )
+    for second_s, mean_within in ((13.0, True), (14.0, False)):
+        far = noise_floor(runs, [[3.0, second_s]] * 2)
+        assert (far.jobs_within, far.mean_within) == (False, mean_within)
 
 
 def _recording(times: list[tuple[float, float]]) -> Recording:

@@ -21,6 +21,13 @@ def test_without_namespaces_it_is_skipped(monkeypatch: pytest.MonkeyPatch, capsy
     assert (printed.out.count("\n"), printed.err) == (1, "")
 
 
+def test_recordings_of_other_jobs_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """The file is named."""
+    data = Path(__file__).parents[2] / "data" / "slurm"
+    assert main(["validate", "slurm", "--replay", f"{data / 'seed-1.json'}", f"{data / 'seed-2.json'}"]) == 2
+    assert "seed-2.json: expected a run of the same jobs on the same Slurm as" in capsys.readouterr().err
+
+
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A system that is not like Debian."""
     monkeypatch.setenv("PATH", str(tmp_path))

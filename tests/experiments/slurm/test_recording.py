@@ -82,6 +82,22 @@ def test_jobs_are_taken_before_that_is_logged_and_extended_by_their_configuratio
     assert recorded(log, SETTINGS, [JOB], Seen()).jobs[0].extended == 1.0
 
 
+def test_a_job_is_submitted_in_the_second_that_squeue_prints() -> None:
+    """The controller's clock of whole seconds is up to 4 ms late: at 2.001 it is in the second before."""
+    log = LOG.replace("10:01:02.000]", "10:01:02.002]")
+    for second, expected in (("2026-01-01T10:01:02", 2.001), ("2026-01-01T10:01:01", 1.9996)):
+        (job,) = recorded(log.replace("usec=1\n", "usec=1000\n"), SETTINGS, [JOB], Seen(submitted={1: second})).jobs
+        assert job.submitted == expected
+
+
+def test_nodes_have_processors() -> None:
+    """Slurm is told more than the machine has."""
+    text = slurm_conf(Settings(nodes=4, pool_units=10, cpus=8, select="cons_tres"))
+    assert "CPUs=8" in text
+    assert "SlurmdParameters=config_overrides" in text
+    assert "config_overrides" not in slurm_conf(SETTINGS)
+
+
 def test_backfill_passes_that_were_cut() -> None:
     """Four passes one after another: a whole one; one that ended before it had planned the second pair that it reached,
     one that had planned it, and one that reached no pair.
