@@ -65,7 +65,8 @@ class Lost(NamedTuple):
         """Whether nothing has happened since that could give nodes to a job that waited with its buffer then.
 
         No job runs or has ended since, no job left the queue, no node went out or came back, and no call that the
-        policy had requested was due. A job that waited in vain then would wait in vain again.
+        policy had requested was due, other than for passes at regular times. A job that waited in vain then would wait
+        in vain again.
         """
         return (
             not view.running
@@ -126,7 +127,7 @@ class Slurm(Life):
 
         Jobs that started or were rejected are added to ``through``.
         """
-        yield from self._give(view)
+        yield from self._give(view, apart_s(policy))
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
         if view.notes is not None:
             for job in view.queue:
@@ -138,7 +139,7 @@ class Slurm(Life):
         for decision in policy(view.showing(shown, {})):
             if isinstance(decision, Start | Reject):
                 through.add(decision.job.id)
-            elif isinstance(decision, WakeAt):
+            elif isinstance(decision, WakeAt) and not apart_s(policy):
                 view.notebook[WOKEN] = max(decision.time_s, view.notebook.get(WOKEN, -math.inf))
             holding = view.held.get(decision.job.id) if isinstance(decision, Reject) else None
             if holding is not None:
@@ -147,8 +148,8 @@ class Slurm(Life):
             yield _translated(decision, real, view.held)
         return freed
 
-    def _give(self, view: View) -> Iterator[Decision]:
-        """Give free burst buffers to waiting jobs."""
+    def _give(self, view: View, least_s: float) -> Iterator[Decision]:
+        """Give free burst buffers to waiting jobs, which keep them for ``least_s`` seconds."""
         blocked: list[Job] = []
         for job in self._candidates(view):
             hold = None if blocked and not self.overtake else try_hold(view, job)
@@ -157,7 +158,7 @@ class Slurm(Life):
             else:
                 yield hold
         if blocked:
-            yield from self._make_room(view, blocked)
+            yield from self._make_room(view, blocked, least_s)
         if view.notes is not None:
             for job in blocked:
                 if job.id not in view.held:
@@ -168,7 +169,7 @@ class Slurm(Life):
         waiting = [job for job in view.queue if job.bb_bytes and job.id not in view.held]
         return ordered(view, waiting, self.order)
 
-    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+    def _make_room(self, view: View, blocked: Sequence[Job], least_s: float) -> Iterator[Decision]:
         """Free a buffer for blocked jobs; this life frees nothing."""
         return iter(())
 
@@ -198,12 +199,13 @@ class Standby(Slurm):
         view.notebook[_EVICTED] = lost
         return sorted(waiting, key=lambda job: lost[job.id].time_s if job.id in lost else -math.inf)
 
-    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+    def _make_room(self, view: View, blocked: Sequence[Job], least_s: float) -> Iterator[Decision]:
         """Take back buffers over the bound, longest filled first, if that frees enough for the first blocked job.
 
-        A buffer that is filled just now stays: its job may start in this pass.
+        A buffer that is filled just now stays: its job may start in this pass. So does a buffer for as long as a policy
+        has its own passes apart.
         """
-        job, lost = blocked[0], view.notebook[_EVICTED]
+        job, lost, bound_s = blocked[0], view.notebook[_EVICTED], max(self.bound, least_s)
         if job.id in lost and lost[job.id].stands(view):
             return
         waited = sorted(
@@ -211,7 +213,7 @@ class Standby(Slurm):
             for other in view.queue
             if (since_s := view.filled_s.get(other.id)) is not None and other.id in view.held
         )
-        over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s and since_s < view.now_s]
+        over = [other for since_s, _, other in waited if since_s + bound_s <= view.now_s and since_s < view.now_s]
         timeline, before, taken = view.timeline, view.timeline.snapshot(), []
         hold: Hold | None = None
         for other in over:
@@ -228,10 +230,16 @@ class Standby(Slurm):
             yield hold
             return
         timeline.restore(before)
-        later = [since_s + self.bound for since_s, _, _ in waited if since_s + self.bound > view.now_s]
+        later = [since_s + bound_s for since_s, _, _ in waited if since_s + bound_s > view.now_s]
         if later and view.notebook.get(CALLED) != min(later):
             view.notebook[CALLED] = min(later)
             yield WakeAt(max(min(later), view.now_s + 1e-3))
+
+
+def apart_s(policy: Policy) -> float:
+    """Longest time between two passes of a policy that decides only in its own, at regular times (s); else 0."""
+    found: float = getattr(policy, "apart_s", 0.0)
+    return found
 
 
 def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, Holding]) -> Decision:

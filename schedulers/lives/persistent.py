@@ -128,9 +128,14 @@ class _Turn:
                 self._view.notes.write(job.id, Role.PASSED_OVER, Binding.PERSISTENT)
 
     def without_hope(self) -> Iterator[Decision]:
-        """Reject jobs that would wait for ever: no job runs that could free bytes, and no more jobs are submitted."""
+        """Reject jobs that would wait for ever: no job runs that could free bytes, and no more jobs are submitted.
+
+        Jobs that hold their own buffers free nothing either while they wait for persistent ones.
+        """
         view, pool = self._view, self._pool
-        if pool.more_jobs or view.running or view.held or pool.unused() or pool.outs.storages_out or pool.outs.drained:
+        if pool.more_jobs or view.running or pool.unused() or pool.outs.storages_out or pool.outs.drained:
+            return
+        if not view.held.keys() <= self.hidden:
             return
         waiting = [job for job in view.queue if job.id not in self.gone]
         ready = [job for job in waiting if job.id not in self.hidden]

@@ -224,6 +224,11 @@ class SlurmBackfill:
         """Decide in a session where this policy gives jobs their buffers before their nodes."""
         return self._call(view, apart=True)
 
+    @property
+    def apart_s(self) -> float:
+        """Longest time between two passes of a scheduler (s)."""
+        return max(self.bf_interval, self.sched_interval)
+
     def due(self, view: View) -> bool:
         """Whether a scheduler has a pass now; jobs start and preempt others only in such calls."""
         return any(time_s <= view.now_s + EXACT_S for time_s in self._passes(view).values())

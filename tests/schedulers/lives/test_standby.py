@@ -23,7 +23,7 @@ OUTAGES: list[Change] = [(18.488971, False, (4,)), (40.995233, False, (2,)), (59
 """Two storage nodes and a node, for ever."""
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan"])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan", "slurm-backfill"])
 @pytest.mark.parametrize("model", ["rigid", "io"])
 @pytest.mark.parametrize("life", ["slurm", "standby:bound=0", "standby:bound=3", "standby:bound=5"])
 def test_jobs_that_no_nodes_are_left_for(policy: str, model: str, life: str, tmp_path: Path) -> None:

@@ -114,3 +114,22 @@ def test_what_a_policy_rejects_may_be_what_a_creation_waited_for(life: str, *, l
         "31": "no room for the persistent buffer a.b beside a, and nothing more will be given back"
     }
     assert list(story.started_s) == ["26"]
+
+
+def test_a_job_that_holds_its_own_buffer_frees_nothing_while_it_waits_for_another() -> None:
+    """Job own stages in while long runs; then drop, released at 50 s, has its place before it and is to destroy a.
+
+    That waits for b, for which there is no room beside a: b's creation and drop are rejected, own runs.
+    """
+    jobs = [
+        job("make", 0, 0, "none", walltime=60, bb_create=created("a", 12)),
+        job("long", 0, 8, "long", walltime=60),
+        job("drop", 1, 1, "short", walltime=60, depends="afterany:long", bb_use=["a", "b"], bb_destroy=["a"]),
+        job("more", 2, 0, "none", walltime=60, bb_create=created("b", 12)),
+        job("own", 3, 1, "short", walltime=60, bb=GB, bb_use=["a"]),
+    ]
+    profiles = {name: {"type": "delay", "delay": delay} for name, delay in (("none", 1), ("long", 50), ("short", 5))}
+    story = play(TINY, SessionSpec("fcfs", settings={"bb_life": "slurm"}), jobs, profiles)
+    assert story.started_s["own"] == pytest.approx(50.0, abs=0.01)
+    assert "no room for the persistent buffer b beside a" in story.reasons["more"]
+    assert "there is no persistent buffer b" in story.reasons["drop"]
