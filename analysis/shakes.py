@@ -1,4 +1,4 @@
-"""Median of a figure over runs with shaken input, with a distribution-free band.
+"""A figure with a distribution-free band from runs with shaken input.
 
 The k-th smallest and the k-th largest of n independent values enclose the median of their distribution with probability
 1 - 2 P(B < k), where B is the number of heads of n coins; k is the largest value with enough probability. With ten
@@ -40,6 +40,14 @@ def band_of(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
     if cut == 0:
         return Interval(middle, math.nan, math.nan)
     return Interval(middle, ordered[cut - 1], ordered[-cut])
+
+
+def around(value: float, values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """A figure of the log as it is, with the band of its shakes, widened to hold it: pages state one figure."""
+    band = band_of(values, confidence)
+    if not band.is_known or math.isnan(value):
+        return Interval(value, math.nan, math.nan)
+    return Interval(value, min(band.low, value), max(band.high, value))
 
 
 def _cut(count: int, confidence: float) -> int:

@@ -14,7 +14,6 @@ from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table, 
 from spillway.analysis.document.html import to_html
 from spillway.analysis.document.terminal import say, write
 from spillway.analysis.ratios import Wording, per_cent
-from spillway.analysis.tables import read_run
 from spillway.analysis.whatif import wait
 from spillway.base import durable
 from spillway.base.units import number, share
@@ -22,6 +21,7 @@ from spillway.experiments.campaign import machines, site_changes
 from spillway.experiments.campaign.knobs import chooses_buffers
 from spillway.experiments.campaign.machine_changes import CAPACITY, NODES
 from spillway.experiments.campaign.shakes import Shaken
+from spillway.experiments.campaign.site_waits import as_stated
 from spillway.experiments.campaign.whatif_answer import Answer, counts, of_log
 from spillway.experiments.campaign.whatif_rows import Relation, Row, Rows
 from spillway.experiments.run import folders
@@ -39,6 +39,7 @@ HELP_MOST = 3
 _POLICIES = ("easy", "sjf-easy", "conservative")
 _MORE = "+10%"
 _WAITS = Wording("less", "more", "times as long")
+NO_PRICE = "nothing that is counted gets worse"
 OWN_PEAK = (
     "Burst buffers: nobody states them, so the pool is the log's own peak and more can hardly help: state yours "
     "(--burst-buffer-total SIZE) and capacity is among the changes."
@@ -84,13 +85,6 @@ class Helps:
     node_hours: float
 
 
-UNSHAKEN = (
-    "The tables of waits are of the log as it is; changes are compared by medians of plays with shaken input, whose "
-    "mean waits differ a little from these."
-)
-"""Sentence on the two kinds of mean waits on the page."""
-
-
 class SiteAnswer:
     """Writes and prints the page when all runs have finished.
 
@@ -117,7 +111,7 @@ class SiteAnswer:
         """Print and write the page; return the files that were written."""
         rows, said, written = self._answer.written(grids, shaken, root)
         played = {"at the site" if run.policy.label == REPLAY else run.policy.label: run for run in grids[0]}
-        waiting = {name: self._bound(root / run.id) for name, run in played.items()}
+        waiting = {name: self._bound(run, root) for name, run in played.items()}
         blocks = [
             Heading(f"{self._title}: who waits, why, and what would help", 1),
             Heading("Not read, not played", 2),
@@ -125,7 +119,6 @@ class SiteAnswer:
             *([] if self._states_buffers else [Paragraph(Words(OWN_PEAK))]),
             Heading("Who waits", 2),
             _groups({name: groups(one.table) for name, one in waiting.items()}),
-            *([Paragraph(Words(UNSHAKEN))] if self.shakes else []),
             Heading("What binds", 2),
             _bindings(waiting),
             Heading("What would help most", 2),
@@ -140,10 +133,11 @@ class SiteAnswer:
         say(console, f"page: {root / PAGE}")
         return [*written, root / PAGE]
 
-    def _bound(self, folder: Path) -> Bound:
+    def _bound(self, run: RunSpec, root: Path) -> Bound:
+        folder = root / run.id
         if not (folder / REASONS).exists():
             keep_reasons(folder, trust=self._trust)
-        return bound(folder, read_run(folder).ran())
+        return bound(folder, as_stated(run, root).ran())
 
 
 def _left_out(folder: Path) -> Iterator[Block]:
@@ -232,7 +226,7 @@ def _helping(rows: Rows, waiting: Mapping[str, Bound]) -> Iterator[Block]:
                 "better",
                 small=f"({_WAITS.span(one.relation.band.low, one.relation.band.high)})",
             ),
-            Words("; ".join(counts(one.row, rows.same, rows.confidence)[0]) or "–"),
+            Words("; ".join(counts(one.row, rows.same, rows.confidence)[0]) or NO_PRICE),
             Words(number(round(one.node_hours)), value=one.node_hours),
         ]
         for one in found[:HELP_MOST]

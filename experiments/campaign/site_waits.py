@@ -32,7 +32,7 @@ def write(unchanged: Sequence[RunSpec], root: Path, console: Console) -> list[Pa
     results = read_campaign(root)
     by_name = {run.id: run for run in unchanged}
     results = dataclasses.replace(results, rows=tuple(row for row in results.rows if row.run in by_name))
-    found = site_waits.rows_of(results, {row.run: _as_stated(by_name[row.run], root) for row in results.rows})
+    found = site_waits.rows_of(results, {row.run: as_stated(by_name[row.run], root) for row in results.rows})
     if not found:
         return []
     durable.write_text(root / site_waits.CSV, site_waits.csv_of(found))
@@ -42,7 +42,7 @@ def write(unchanged: Sequence[RunSpec], root: Path, console: Console) -> list[Pa
     return [root / site_waits.CSV]
 
 
-def stated_waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
+def _waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
     """Waiting time of each job according to the log, by name (s); from its eligible time where other jobs held it."""
     jobs = parse_batsim(read_file(root / run.workload.path), run.workload.path).jobs
     eligible_s = {job: time_s for (_, job), time_s in read_eligible(root / run.id).items()}
@@ -52,12 +52,12 @@ def stated_waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
     }
 
 
-def _as_stated(run: RunSpec, root: Path) -> JobTable:
+def as_stated(run: RunSpec, root: Path) -> JobTable:
     """The jobs of a run; for the site's own schedule with the starts of the log, which may not fit the machine."""
     table = read_run(root / run.id)
     if run.policy.policy != policies.REPLAY:
         return table
-    waits_s = stated_waits_s(run, root)
+    waits_s = _waits_s(run, root)
     table = table.only(np.array([name in waits_s for name in table.job_id], dtype=bool))  # no log states attempts
     start_s = table.submit_s + np.array([waits_s[name] for name in table.job_id])
     return dataclasses.replace(table, start_s=np.where(table.executed, start_s, np.nan))

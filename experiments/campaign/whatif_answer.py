@@ -17,14 +17,14 @@ from spillway.analysis.document.terminal import say, show
 from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.ratios import Wording
-from spillway.analysis.shakes import band_of, together
+from spillway.analysis.shakes import around, together
 from spillway.analysis.units import FEWEST_RUNS
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
-from spillway.base.units import number
+from spillway.base.units import many, number
+from spillway.base.units import size as size_text
 from spillway.experiments.campaign.machine_changes import CAPACITY, PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
-from spillway.experiments.campaign.site_waits import stated_waits_s
 from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
@@ -99,7 +99,7 @@ class Answer:
         site = next((run for run in first if run.policy.label == REPLAY), None) if rows.site is not None else None
         fault = _misfit(root, site) if site is not None else ""
         if site is not None:
-            yield _of_site(rows, root, site, fault)
+            yield _of_site(rows, fault)
         others = differing(rows, folders.read_json(root / first[-1].id / folders.RUN_FILE), fault)
         points = [row for row in rows.all if self._is_curve and row.asked.settings == (CAPACITY,)]
         yield from sentences(replace(rows, all=[row for row in rows.all if row not in points]), others)
@@ -231,9 +231,11 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
-    """Figures besides the mean wait that got worse, and those that got better, without changes by chance."""
-    worse: list[str] = []
-    better: list[str] = []
+    """Nodes and buffers that are added, and figures besides the mean wait that got worse; then those that got better.
+
+    Changes by chance are left out.
+    """
+    worse, better = _of_machine(row, base)
     for name, phrase in _COUNTED.items():
         after, before = row.value(name), base.value(name)
         text, old = phrase(after), (wait if name == "max_waiting_time_s" else number)(before)
@@ -245,8 +247,23 @@ def counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]
 def _may_be_chance(after: Sequence[float], before: Sequence[float], confidence: float) -> bool:
     """Whether the band of the differences contains 0; without shakes there is no band, and the answer is no."""
     paired = np.broadcast_arrays(np.array(after), np.array(before))
-    band = band_of((paired[0] - paired[1]).tolist(), confidence)
+    difference, *shaken = (paired[0] - paired[1]).tolist()
+    band = around(difference, shaken, confidence)
     return band.is_known and band.low <= 0 <= band.high
+
+
+def _of_machine(row: Row, base: Row) -> tuple[list[str], list[str]]:
+    """Nodes and burst buffers that a row's machine has more than another's, and those that it has less."""
+    found: tuple[list[str], list[str]] = ([], [])
+    nodes = row.machine.nodes - base.machine.nodes
+    if nodes:
+        hours = number(round(abs(nodes) * row.value("makespan_s") / 3600))
+        some = f"{many(abs(nodes), 'node', 'nodes')} {'more' if nodes > 0 else 'less'}"
+        found[nodes < 0].append(f"{some}, {hours} node-hours until the last end")
+    size = row.machine.all_storage_bytes - base.machine.all_storage_bytes
+    if size:
+        found[size < 0].append(f"{size_text(abs(size))} of burst buffers {'more' if size > 0 else 'less'}")
+    return found
 
 
 def _jobs(count: float) -> str:
@@ -293,24 +310,15 @@ def _misfit(root: Path, site: RunSpec) -> str:
     return next((one for one in warnings if "schedule" in one), "")
 
 
-def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
+def _of_site(rows: Rows, fault: str) -> str:
     """A sentence on the mean wait that the log states, and on whether its schedule fits the machine."""
-    stated = float(np.mean(list(stated_waits_s(site, root).values())))
     assert rows.site is not None
-    text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
+    text = f"{rows.site.asked.name}: the log states a mean wait of {wait(rows.site.value('mean_waiting_time_s'))}"
     rejected = rows.site.value("rejected")
     text += f"; {_jobs(rejected)} rejected here that the site ran" if rejected else ""
     if rejected and not fault:
         return f"{text}; all others start when they did."
-    if not fault:
-        return f"{text}, and its schedule fits the machine."
-    played = wait(rows.site.value("mean_waiting_time_s"))
-    if played == wait(stated):
-        return f"{text}, and the replay has the same, although {fault}."
-    return (
-        f"{text}; the replay has {played}, because {fault}. Where this machine, or the burst buffers drawn for "
-        "the jobs, are not the site's, the difference from the site is overstated."
-    )
+    return f"{text}{f'; {fault}' if fault else ', and its schedule fits the machine'}."
 
 
 def _compared(rows: Rows) -> Iterator[str]:
@@ -340,9 +348,9 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
     if shakes:
         yield (
             f"Every setting was played {shakes} more times with its input shaken: submissions by up to "
-            f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Figures are medians of "
-            "these plays; the bands hold their medians, all together with 95 % confidence. They separate differences "
-            "from chance on these jobs; they do not say whether the differences hold for other jobs."
+            f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Figures are of the log as it is; the "
+            "bands hold them and the medians of these plays, all together with 95 % confidence. They separate "
+            "differences from chance on these jobs; they do not say whether the differences hold for other jobs."
         )
     relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
     if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):

@@ -12,12 +12,16 @@ import numpy as np
 
 from spillway.analysis.compare import CONFIDENCE, Interval, Paired, compare_runs
 from spillway.analysis.fairness import STARVED_S
-from spillway.analysis.shakes import band_of
+from spillway.analysis.metrics import summarise
+from spillway.analysis.shakes import around
 from spillway.analysis.tables import Floats, from_eligible, read_jobs
 from spillway.experiments.campaign.shakes import SHAKES, Shaken
+from spillway.experiments.campaign.site_waits import as_stated
 from spillway.experiments.campaign.summary import metrics_of
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
+from spillway.platforms.xml_reader import load_platform
+from spillway.workloads.machine_facts import MachineFacts
 
 MAINTENANCE = "maintenance"
 """Name of the setting: a window in which nothing runs."""
@@ -78,7 +82,7 @@ class Relation:
     over
         Sample of the band (shakes, seeds, periods); "" without a band.
     before_s, after_s
-        Mean waiting times (s), medians over shakes if there are any.
+        Mean waiting times on the log as it is (s).
     """
 
     paired: Paired
@@ -107,6 +111,8 @@ class Row:
         Name of the job model.
     plays
         The log as it is, then each of its shakes.
+    machine
+        Its machine.
     waits
         For each play and seed the waiting times of the compared jobs (s), in the same order in all rows.
     to_site, to_same
@@ -117,22 +123,23 @@ class Row:
     policy: str
     model: str
     plays: Sequence[Play]
+    machine: MachineFacts
     waits: Sequence[Sequence[Floats]] = ()
     to_site: Relation | None = None
     to_same: Relation | None = None
 
     def values(self, name: str) -> list[float]:
-        """A figure of each shake, or of the log as it is without shakes; means over seeds."""
-        return [float(np.mean([one.figures[name] for one in play])) for play in self.plays[1:] or self.plays]
+        """A figure of the log as it is, then of each shake; means over seeds."""
+        return [float(np.mean([one.figures[name] for one in play])) for play in self.plays]
 
     def value(self, name: str) -> float:
-        """The median of :meth:`values`."""
-        return float(np.median(self.values(name)))
+        """A figure of the log as it is; the mean over seeds."""
+        return self.values(name)[0]
 
     @property
     def wait_s(self) -> float:
-        """Mean wait of the compared jobs (s); NaN if no job is compared."""
-        return _median([_mean(play) for play in self.waits[1:] or self.waits])
+        """Mean wait of the compared jobs of the log as it is (s); NaN if no job is compared."""
+        return _mean(self.waits[0]) if self.waits else math.nan
 
 
 @dataclass(frozen=True)
@@ -201,21 +208,30 @@ def rows_of(
         for name, label in zip(names, labels, strict=True)
     ]
     kinds += zip(asked, grids[1:], strict=True)
-    return related([_row(one, runs, shaken, root, tau_s) for one, runs in kinds], confidence)
+    machines = {
+        path: MachineFacts.from_platform(load_platform(root / path))
+        for path in dict.fromkeys(runs[0].platform.path for _, runs in kinds)
+    }
+    rows = [_row(one, runs, shaken, root, tau_s, machines[runs[0].platform.path]) for one, runs in kinds]
+    return related(rows, confidence)
 
 
-def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float) -> Row:
-    plays: list[Play] = [[_outcome(root / run.id, tau_s) for run in runs]]
+def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float, machine: MachineFacts) -> Row:
+    plays: list[Play] = [[_outcome(run, root, tau_s) for run in runs]]
     shakes = zip(*(shaken.get(run.id, ()) for run in runs), strict=True)
-    plays += [[_outcome(root / SHAKES / run.id, tau_s) for run in again] for again in shakes]
+    plays += [[_outcome(run, root / SHAKES, tau_s) for run in again] for again in shakes]
     policy = runs[0].policy.label
     for name in asked.settings:  # a setting of the session is part of the label
         policy = policy.partition(f" {name}=")[0]
-    return Row(asked, policy, runs[0].model.name, plays)
+    return Row(asked, policy, runs[0].model.name, plays, machine)
 
 
-def _outcome(folder: Path, tau_s: float) -> Outcome:
-    table = from_eligible(read_jobs(folder / "jobs.csv"), folder)
+def _outcome(run: RunSpec, root: Path, tau_s: float) -> Outcome:
+    """Figures of a run; for the site's own schedule those that the log states, whether or not they fit the machine."""
+    folder = root / run.id
+    is_site = run.policy.policy == REPLAY
+    table = as_stated(run, root) if is_site else from_eligible(read_jobs(folder / "jobs.csv"), folder)
+    metrics = summarise(table, tau_s).as_dict() if is_site else metrics_of(folder, tau_s)
     table = table.only(~table.cancelled)
     ran, killed = table.executed.tolist(), table.killed.tolist()
     ends = {
@@ -225,7 +241,7 @@ def _outcome(folder: Path, tau_s: float) -> Outcome:
     order = np.argsort(table.submit_s, kind="stable").tolist()
     wait_s = table.wait_s
     waits = {table.job_id[row]: float(wait_s[row]) for row in order if ran[row]}
-    figures = {**metrics_of(folder, tau_s), "starved": sum(wait > STARVED_S for wait in waits.values())}
+    figures = {**metrics, "starved": sum(wait > STARVED_S for wait in waits.values())}
     return Outcome(ends, waits, figures)
 
 
@@ -284,15 +300,16 @@ def _related(row: Row, site: Row | None, same: Row, confidence: float) -> Row:
 
 def _relation(row: Row, base: Row, confidence: float) -> Relation:
     paired = compare_runs(row.waits[0], base.waits[0])
-    after, before = ([_mean(play) for play in one.waits[1:]] for one in (row, base))
-    if not after:
-        return Relation(paired, paired.ratio, paired.over, _mean(base.waits[0]), _mean(row.waits[0]))
-    band = band_of([_ratio(ours, theirs) for ours, theirs in zip(after, before, strict=True)], confidence)
-    over = [f"{len(after)} shakes"] if band.is_known else []
+    after, before = ([_mean(play) for play in one.waits] for one in (row, base))
+    if len(after) == 1:
+        return Relation(paired, paired.ratio, paired.over, before[0], after[0])
+    ratio, *shaken = (_ratio(ours, theirs) for ours, theirs in zip(after, before, strict=True))
+    band = around(ratio, shaken, confidence)
+    over = [f"{len(shaken)} shakes"] if band.is_known else []
     if band.is_known and paired.ratio.is_known:
-        band = Interval(band.value, min(band.low, paired.ratio.low), max(band.high, paired.ratio.high))
+        band = Interval(ratio, min(band.low, paired.ratio.low), max(band.high, paired.ratio.high))
         over.append(paired.over)
-    return Relation(paired, band, " and ".join(over), _median(before), _median(after))
+    return Relation(paired, band, " and ".join(over), before[0], after[0])
 
 
 def _ratio(after: float, before: float) -> float:
@@ -304,7 +321,3 @@ def _ratio(after: float, before: float) -> float:
 def _mean(play: Sequence[Floats]) -> float:
     values = np.concatenate(play)
     return float(values.mean()) if values.size else math.nan
-
-
-def _median(values: Sequence[float]) -> float:
-    return float(np.median(values)) if values else math.nan

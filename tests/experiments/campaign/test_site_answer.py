@@ -9,6 +9,7 @@ import pytest
 
 from spillway.analysis.bindings import BUFFERS, NODES, POLICY, bound, groups
 from spillway.analysis.tables import read_run
+from spillway.analysis.whatif import read_table
 from spillway.experiments.campaign.site_answer import candidates
 from spillway.experiments.cli import main
 from spillway.experiments.run.spec import PlatformSpec
@@ -78,6 +79,25 @@ def test_groups_hold_all_jobs(page: Path) -> None:
     found = groups(table)
     assert {one.kind for one in found} == {"users"}  # all jobs are short and narrow, without burst buffers
     assert sum(one.jobs for one in found) == len(table) == 40
+
+
+def test_one_wait_of_the_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log's own, wherever it stands, also where the replay starts jobs late; was: one of three numbers."""
+    row = "{n} {submit} 60 6000 6 -1 -1 6 6000 -1 1 1 1 -1 -1 -1 -1 -1\n"
+    (tmp_path / "log.swf").write_text(
+        "; MaxNodes: 8\n" + "".join(row.format(n=n, submit=3000 * n) for n in range(1, 31))
+    )
+    options = ["--no-plots", "--workers", "1", "--burst-buffer-total", "0", "--out", str(tmp_path / "out"), "--force"]
+    assert main(["answer", str(tmp_path / "log.swf"), *options]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "the log states a mean wait of 1 min; the log's schedule does not fit the stated machine" in printed
+    assert "the replay has" not in printed
+    rows = {row["setting"]: row for row in read_table(tmp_path / "out" / "whatif.csv")}
+    site = rows["what the site did"]
+    assert (site["compared_wait_s"], site["max_waiting_time_s"], site["starved"]) == (60, 60, 0)
+    assert rows["unchanged"]["to_site_before_s"] == 60
+    (replay,) = (tmp_path / "out").glob("*replay*")
+    assert read_run(replay).wait_s.max() > 3600
 
 
 def test_the_page(page: Path) -> None:
