@@ -217,7 +217,10 @@ def convert_columns(
         book.move("not among the chosen numbers", len(table) - len(chosen))
     kept = _usable(chosen, machine, options, book)
     if not len(kept):
-        reasons = "; ".join(f"{count} {reason}" for reason, count in book.left_out().items()) or "it is empty"
+        reasons = (
+            "; ".join(f"{many(count, 'line', 'lines')}: {reason}" for reason, count in book.left_out().items())
+            or "it is empty"
+        )
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
     kept = kept.chosen(np.lexsort((kept["number"], kept["submit_s"])))
     converted = _assemble(kept, machine, options, name)

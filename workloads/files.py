@@ -36,7 +36,7 @@ def is_workload(path: Path) -> bool:
         head = next(read_pieces(path), b"")[:4096]
     except InputError:
         return True  # its reader says what is wrong
-    return b'"nb_res"' in head or not any(word in head for word in (b'"job_id"', b'"slurm"', b'"openapi"'))
+    return b'"nb_res"' in head or not any(word in head for word in (b'"job_id"', b'"slurm"', b'"openapi"', b'"meta"'))
 
 
 def plain_name(path: Path) -> str:

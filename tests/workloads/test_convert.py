@@ -103,7 +103,7 @@ def test_options_out_of_range_are_refused(changes: dict[str, Any], message: str)
 
 def test_nothing_usable_is_an_error() -> None:
     """The error on a log without a usable job states how many records fail and why."""
-    with pytest.raises(WorkloadError, match="no usable job in the log 'x': 2 runtime 0 or not known"):
+    with pytest.raises(WorkloadError, match="no usable job in the log 'x': 2 lines: runtime 0 or not known"):
         convert(SwfLog(SwfHeader(), (SwfRecord(1, 0, run_s=0), SwfRecord(2, 5))), MACHINE, name="x")
     with pytest.raises(WorkloadError, match="no usable job in the log 'x': it is empty"):
         convert(SwfLog(), MACHINE, name="x")

@@ -19,7 +19,12 @@ from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints
 
 NO_LIMIT = "jobs have no time limit (UNLIMITED)"
 NEVER_SUBMITTED = "submission not known"
-_HOUR = 3600
+_HOUR, _WEEK_S = 3600, 604_800
+_SUNDAY_S = 3 * 86_400
+"""The first Sunday of 1970: clocks change in the first hours of such a day."""
+_CHANGES_S = 4 * _HOUR
+_SLOW_S = 60
+"""Largest difference between the clocks of two computers of a site."""
 
 
 class NoJobError(Exception):
@@ -187,12 +192,12 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
         start = np.where(raw["wait_s"] >= 0, submit + raw["wait_s"], -1)
     elapsed, limit = get("elapsed_s"), get("requested_s")
     start, end = _clock_went_back(submit, start, end, elapsed, faults)
+    start = _contradictions(submit, start, end, elapsed, faults)
     run = np.where(elapsed >= 0, elapsed, np.where((start >= 0) & (end >= start), end - start, -1))
     if "end_s" not in raw and "wait_s" in raw:
         end = np.where((start >= 0) & (run >= 0), start + run, -1)
     paused = get("suspended_s")
     end = np.where((end < 0) & (start >= 0) & (run >= 0) & (paused > 0), start + run + paused, end)
-    _contradictions(start, end, elapsed, run, faults)
     intake.unlimited += int((limit == UNLIMITED).sum())
     nodes, wanted = get("nodes"), get("wanted_nodes")
     asked_only = (nodes <= 0) & ((wanted > 0) | ("wanted_nodes" in raw and "nodes" not in raw))
@@ -215,24 +220,38 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
 
 
 def _clock_went_back(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> tuple[Ints, Ints]:
-    """Starts and ends in local times, moved on an hour where the clock went back between two of them."""
-    dated = submit > CALENDAR_FROM_S
+    """Starts and ends in local times, moved on an hour where the clock went back between two of them; not far apart
+    otherwise, a start is that of a computer whose clock is slow: the job starts when it is submitted."""
+    dated = (submit > CALENDAR_FROM_S) & ((submit - _SUNDAY_S) % _WEEK_S < _CHANGES_S)
+    slow = (start >= 0) & (start < submit) & (start >= submit - _SLOW_S)
+    end = np.where(slow & (end >= 0), end + submit - start, end)
+    start = np.where(slow, submit, start)
     before = dated & (start >= 0) & (start < submit) & (start >= submit - _HOUR)
     start = np.where(before, start + _HOUR, start)
     end = np.where(before & (end >= 0), end + _HOUR, end)
-    over = dated & (start >= 0) & (end >= 0) & (end < start) & (end >= start - _HOUR)
-    moved = np.flatnonzero(before | over).tolist()
-    if moved:
-        faults.repair("times go back by less than an hour, as when clocks change: the later ones are moved on", *moved)
+    changing = (start > CALENDAR_FROM_S) & ((start - _SUNDAY_S) % _WEEK_S < _CHANGES_S)
+    over = changing & (end >= 0) & (end < start) & (end >= start - _HOUR)
+    for reason, rows in (
+        ("times go back by less than an hour, as when clocks change: the later ones are moved on", before | over),
+        ("the job starts less than a minute before its submission: taken as submitted then", slow),
+    ):
+        if rows.any():
+            faults.repair(reason, *np.flatnonzero(rows).tolist())
     return start, np.where(over, end + _HOUR, end)
 
 
-def _contradictions(start: Ints, end: Ints, elapsed: Ints, run: Ints, faults: Faults) -> None:
-    """Rows whose end is before their start, and no duration is stated."""
-    for row in np.flatnonzero((elapsed < 0) & (start >= 0) & (end >= 0) & (end < start)).tolist():
-        words = f"the job ends {start[row] - end[row]} s before it starts"
-        if not faults.lenient:
-            faults.unreadable.setdefault(row, ("the job ends before it starts", words))
+def _contradictions(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> Ints:
+    """Starts; of rows that start before their submission, or end before their start without a duration, none."""
+    early = (start >= 0) & (start < submit)
+    for row in np.flatnonzero(early | ((elapsed < 0) & (start >= 0) & (end >= 0) & (end < start))).tolist():
+        what, by = ("starts", "submission") if early[row] else ("ends", "start")
+        much = submit[row] - start[row] if early[row] else start[row] - end[row]
+        words = f"the job {what} {much} s before its {by}"
+        if faults.lenient:
+            faults.repair(f"the job {what} before its {by}: taken as not known", row)
+        else:
+            faults.unreadable.setdefault(row, (f"the job {what} before its {by}", words))
+    return np.where(early, -1, start)
 
 
 def _memory(

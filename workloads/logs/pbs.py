@@ -45,7 +45,8 @@ def _id(text: str) -> tuple[int, str]:
     """
     kind, _, label = text.partition(" ")
     if kind != "E":
-        raise NoJobError("event of a job other than its end (the line of its end is used)")
+        what = "deletion or abort" if kind in ("A", "D") else "event other than the end"
+        raise NoJobError(f"{what} of a job (the line of its end is used, if it ran)")
     found = _ID.fullmatch(label)
     if found is None:
         raise UnitError("like 12.server or 12[3].server")

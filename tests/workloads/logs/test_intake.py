@@ -14,6 +14,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads import MachineFacts, WorkloadError, convert
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.files import is_workload
 from spillway.workloads.job_columns import with_site_nodes
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.directives import read_script
@@ -148,6 +149,8 @@ REPAIRED = {
                    "1|2024-10-27T02:30:00|2024-10-27T02:40:00|2024-10-27T02:20:00|2"),
     "start before submission": ("JobID|Submit|Start|End|NNodes",
                                 "1|2024-10-27T02:50:00|2024-10-27T02:05:00|2024-10-27T02:35:00|2"),
+    "slow clock of a node": ("JobID|Submit|Start|End|NNodes",
+                             "1|2024-10-27T02:50:30|2024-10-27T02:50:00|2024-10-27T02:50:10|2"),
     "directive": ("JobID|Submit|ElapsedRaw|NNodes|Comment", "1|2024-01-01T00:00:00|60|2|#BB capacity=lots"),
 }  # fmt: skip
 """Lines with a value that no run needs: the job is read, the line counted."""
@@ -159,6 +162,14 @@ def test_repaired(name: str) -> None:
     table = read("\n".join(REPAIRED[name]))
     assert labels(table) == {"1": 2}
     assert [one.lines for one in table.intake.book.entries(Fate.REPAIRED)] == [1]
+
+
+def test_a_slow_clock_is_no_change_of_clocks() -> None:
+    """Was: a start a second before the submission became a wait of 59 min 59 s, on any day."""
+    for day, start, end in (("10-27", "02:50:29", "02:51:29"), ("06-05", "02:50:00", "02:51:00")):
+        text = f"JobID|Submit|Start|End|NNodes\n1|2024-{day}T02:50:30|2024-{day}T{start}|2024-{day}T{end}|2\n"
+        [job] = read(text).records()
+        assert (job.start_s - job.submit_s, job.run_s) == (0, 60)
 
 
 READ = {
@@ -182,6 +193,9 @@ READ = {
                                        "JobID|NNodes|Submit|ElapsedRaw\n1|2|2024-01-01T00:00:00|60"),
     "carriage returns": ("JobID|Submit|ElapsedRaw|NNodes\r", "1|2024-01-01T00:00:00|60|2\r"),
     "control-Z": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|60|2\n\x1a"),
+    "zero bytes on a line": ("JobID|Submit|ElapsedRaw|NNodes", "\0\0\0\n1|2024-01-01T00:00:00|60|2"),
+    "line ends of two systems": ("JobID|Submit|ElapsedRaw|NNodes\r", "1|2024-01-01T00:00:00|60|2"),
+    "a column twice": ("JobID|JobID|Submit|ElapsedRaw|NNodes", "1|1|2024-01-01T00:00:00|60|2"),
     "words for nothing": ("JobID|Submit|Start|ElapsedRaw|Timelimit|NNodes", "1|2024-01-01T00:00:00|NaT|60|<NA>|2"),
     "separator at the end": ("JobID|Submit|ElapsedRaw|NNodes|", "1|2024-01-01T00:00:00|60|2|"),
     "second 60": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:60|60|2"),
@@ -206,6 +220,8 @@ WRONG = {
     "words for nodes": slurm("7", nodes="two"),
     "month 13": slurm("7", "13-01"),
     "hour 25": slurm("7", start="25:00:00"),
+    "start an hour before the submission": slurm("7").replace("T00:00:00|", "T02:00:00|"),
+    "start ten minutes before the submission": slurm("7").replace("T00:00:00|", "T00:10:00|"),
     "time in words": slurm("7", start="tomorrow"),
     "duration in words": slurm("7", run="long"),
     "negative duration": slurm("7", run=-5),
@@ -314,6 +330,51 @@ def test_encodings(encoding: str) -> None:
     assert (record.user, record.nodes) == ("jürgen", 2)
     mixed = lines(slurm("1").replace("ann", "müller")).encode() + slurm("2").replace("ann", "jürgen").encode("latin-1")
     assert [one.user for one in read(mixed).records()] == ["müller", "jürgen"]
+
+
+PBS_JOB = (
+    "user=ann queue=batch ctime=1704189600 start=1704190000 exec_host=n1/0*8+n2/0*8 Resource_List.nodect=2 "
+    "Resource_List.walltime=240:00:00 end=1704193600 Exit_status=0 resources_used.walltime=01:00:00"
+)
+
+
+def test_events_of_pbs() -> None:
+    """Deleted and aborted jobs, licences, arrays, a job that ran again: each line has its reason."""
+    events = (
+        *(
+            ("Q", "1.s", "queue=batch"),
+            ("D", "1.s", "requestor=ann@host"),
+            ("A", "3.s", ""),
+            ("L", "license", "floating"),
+        ),
+        *(("E", f"7[{task}].s", PBS_JOB) for task in ("", 1, 2)),
+        *(("E", "2.s", PBS_JOB), ("R", "2.s", PBS_JOB), ("E", "2.s", PBS_JOB.replace("17041936", "17041976"))),
+    )
+    table = read("".join(f"01/02/2024 10:00:00;{kind};{job};{rest}\r\n" for kind, job, rest in events))
+    assert labels(table) == {"7_1": 2, "7_2": 2, "2": 2}
+    assert table["requested_s"].tolist() == [864_000] * 3
+    assert {one.reason.partition(" (")[0]: one.lines for one in table.intake.book.entries(Fate.LEFT_OUT)} == {
+        "event other than the end of a job": 3,
+        "deletion or abort of a job": 2,
+        "array as a whole": 1,
+        "earlier attempt of a requeued job": 1,
+    }
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress])
+def test_a_packed_file_that_is_cut_off(pack: object, tmp_path: Path) -> None:
+    """One line with its name, whatever was read until then."""
+    data = pack(lines(*(slurm(str(number)) for number in range(500))).encode())  # type: ignore[operator]
+    (tmp_path / "log").write_bytes(data[: len(data) // 2])
+    with pytest.raises(WorkloadError, match=r"log: expected a complete .* file, decompression failed"):
+        read_log(LogFile.of(tmp_path / "log"))
+
+
+def test_an_empty_answer_of_sacct_json(tmp_path: Path) -> None:
+    """Was: "expected a log, got a Batsim workload"."""
+    (tmp_path / "jobs.json").write_text('{"meta": {"plugin": {}}, "jobs": []}')
+    assert not is_workload(tmp_path / "jobs.json")
+    assert len(read_log(LogFile.of(tmp_path / "jobs.json"))) == 0
 
 
 def test_sacct_json() -> None:
