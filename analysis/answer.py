@@ -64,6 +64,7 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     same, notes = _in_common(runs)
     if len(same) < 2:
         return [*notes, "There is nothing to compare."]
+    notes += _reserving(same)
     comparisons = METRICS * math.comb(len(same), 2)
     waits = standing(same, lambda table: table.wait_s, comparisons)
     price = _price(same, next(iter(waits.means))) if not waits.over or len(waits.unbeaten) == 1 else ""
@@ -72,6 +73,26 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
         return [*notes, *lines, _why_open(same)]
     slowed = standing(same, bounded_slowdown, comparisons)
     return [*notes, *lines, _sentence(slowed, "mean bounded slowdown", number)]
+
+
+_RESERVED, _UNRESERVED = "easy", "easy-no-bb"
+"""EASY that reserves burst buffers as it does nodes, and ordinary EASY."""
+
+
+def _reserving(runs: Runs) -> list[str]:
+    """A sentence on the reservation of burst buffers, a question of its own, where both policies are among the runs."""
+    if _RESERVED not in runs or _UNRESERVED not in runs:
+        return []
+    waits = {policy: [table.wait_s for table in runs[policy]] for policy in (_UNRESERVED, _RESERVED)}
+    ratio = compare_runs(waits[_UNRESERVED], waits[_RESERVED]).ratio
+    means = [duration(float(np.concatenate(several).mean())) for several in waits.values()]
+    longest = [duration(float(np.mean([wait_s.max() for wait_s in several]))) for several in waits.values()]
+    band = f" (95 % interval {_times(ratio.low)} to {_times(ratio.high)} times)" if ratio.is_known else ""
+    chance = ", which may be chance" if ratio.low <= 1 <= ratio.high else ""
+    return [
+        f"Without a reservation of burst buffers ({_UNRESERVED}) jobs wait {means[0]} on average, with ({_RESERVED}) "
+        f"{means[1]}{band}{chance}; the longest wait is {longest[0]} without it, {longest[1]} with it."
+    ]
 
 
 def _in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[Runs, list[str]]:

@@ -37,7 +37,7 @@ MEANING: Mapping[str, str] = {
     POLICY: "it would have fitted: others came first, or a reservation would have been delayed",
     OTHER: "bandwidth, staging, persistent buffers or the end of other jobs",
 }
-"""State of a waiting job in each kind."""
+"""State of a job that waits, in each kind."""
 
 _KIND: Mapping[str, str] = {
     "nodes": NODES,

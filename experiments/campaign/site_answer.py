@@ -180,13 +180,12 @@ def _bindings(waiting: Mapping[str, Bound]) -> Table:
     kinds = list(dict.fromkeys(kind for found in hours.values() for kind in found))
     lines = [
         [
-            Words(kind),
+            Words(kind, small=MEANING[kind]),
             *(_share(found.get(kind, 0.0), sum(found.values())) for found in hours.values()),
-            Words(MEANING[kind]),
         ]
         for kind in kinds
     ]
-    return Table(["binds", *hours, "a waiting job"], lines)
+    return Table(["binds", *hours], lines)
 
 
 def _share(hours: float, total: float) -> Words:
@@ -220,18 +219,17 @@ def _helping(rows: Rows, waiting: Mapping[str, Bound]) -> Iterator[Block]:
         return
     lines = [
         [
-            Words(one.row.asked.name),
+            Words(one.row.asked.name, small=f"saves {number(round(one.node_hours))} node-hours"),
             Words(
                 f"{per_cent(one.relation.band.value)} less",
                 "better",
                 small=f"({_WAITS.span(one.relation.band.low, one.relation.band.high)})",
             ),
             Words("; ".join(counts(one.row, rows.same, rows.confidence)[0]) or NO_PRICE),
-            Words(number(round(one.node_hours)), value=one.node_hours),
         ]
         for one in found[:HELP_MOST]
     ]
-    yield Table(["change", "jobs wait", "the price", "node-hours saved"], lines)
+    yield Table(["change", "jobs wait", "the price"], lines)
     yield Paragraph(
         Words(
             f"Of {tried} changes, against {rows.same.policy} without them, where jobs wait {number(round(hours))} "
