@@ -7,16 +7,43 @@ SchedMD, *Hierarchical Resource (HRES) Scheduling*; manual page *resources.yaml(
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from spillway.base.errors import InputError, shown
+import msgspec
+
+from spillway.base.errors import InputError
 from spillway.base.hostlist import expanded
-from spillway.experiments.site import yaml_subset
 from spillway.experiments.site.pieces import Pieces
 from spillway.schedulers.model.site_parts import Layer, Resource
 
-_MODES = {"MODE_1": 1, "MODE_2": 2, "MODE_3": 3}
+_Amount = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Value(msgspec.Struct):
+    name: str
+    value: _Amount | None = None
+    count: _Amount | None = None
+
+    def amount(self) -> int:
+        return self.value if self.value is not None else self.count or 0
+
+
+class _Layer(msgspec.Struct):
+    layer_name: str = ""
+    nodes: list[str | int] | str | None = None
+    count: Annotated[int, msgspec.Meta(ge=-1)] = 0
+    parent_name: str | None = None
+    base: list[_Value] | None = None
+    disable_layer: bool = False
+
+
+class _Resource(msgspec.Struct):
+    resource: str
+    mode: Literal["MODE_1", "MODE_2", "MODE_3"]
+    layers: list[_Layer]
+    variables: list[_Value] | None = None
+    disable_hres: bool = False
+    topology: Any = None
 
 
 def read_resources(text: str, name: str, pieces: Pieces) -> None:
@@ -25,72 +52,42 @@ def read_resources(text: str, name: str, pieces: Pieces) -> None:
     Raises
     ------
     InputError
-        The text is malformed; names the line, or the place in the lists.
+        PyYAML is missing, or the text is malformed; names the line, or the place in the lists.
     """
-    found = yaml_subset.parse(text, name)
-    for number, one in enumerate(_list(found, name)):
-        pieces.resources.append(_resource(one, f"{name}: [{number}]", pieces))
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError:
+        raise InputError(
+            f"{name}: YAML needs PyYAML, which the extra 'yaml' installs: pip install 'spillway[yaml]'; or give the "
+            "output of 'scontrol show lic -o', which has the same layers"
+        ) from None
+    try:  # not by libyaml, which a deep text makes overflow the stack
+        found = msgspec.convert(yaml.load(text, yaml.SafeLoader), list[_Resource])
+    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
+        raise InputError(f"{name}: {' '.join(str(error).split())}") from None
+    for number, one in enumerate(found):
+        if one.disable_hres:
+            pieces.notes.append(f"resource {one.resource}: it is disabled at the site, and kept here")
+        if one.topology:
+            pieces.notes.append(f"resource {one.resource}: its block topology is not kept")
+        layers = [
+            _layer(layer, place, f"{name}: $[{number}].layers[{place}]") for place, layer in enumerate(one.layers)
+        ]
+        variables = {value.name: value.amount() for value in one.variables or ()}
+        pieces.resources.append(Resource(one.resource, int(one.mode[-1]), tuple(layers), variables))
 
 
-def _resource(value: Any, where: str, pieces: Pieces) -> Resource:
-    table = _mapping(value, where)
-    name, mode = table.get("resource"), table.get("mode")
-    if not isinstance(name, str):
-        raise InputError(f"{where}: expected the key 'resource' with a name, got {shown(name)}")
-    if not isinstance(mode, str) or mode.upper() not in _MODES:
-        raise InputError(f"{where}.mode: expected one of {', '.join(_MODES)}, got {shown(mode)}")
-    if table.get("disable_hres") is True:
-        pieces.notes.append(f"resource {name}: it is disabled at the site, and kept here")
-    if table.get("topology"):
-        pieces.notes.append(f"resource {name}: its block topology is not kept")
-    layers = [
-        _layer(one, place, f"{where}.layers[{place}]")
-        for place, one in enumerate(_list(table.get("layers"), f"{where}.layers"))
-    ]
-    return Resource(name, _MODES[mode.upper()], tuple(layers), _values(table.get("variables"), f"{where}.variables"))
-
-
-def _layer(value: Any, place: int, where: str) -> Layer:
-    table = _mapping(value, where)
-    nodes = table.get("nodes") or []
-    text = ",".join(map(str, nodes)) if isinstance(nodes, list) else str(nodes)
+def _layer(layer: _Layer, place: int, where: str) -> Layer:
+    nodes = layer.nodes or ""
+    text = nodes if isinstance(nodes, str) else ",".join(map(str, nodes))
     try:
         expanded(text)
     except ValueError as error:
         raise InputError(f"{where}.nodes: {error}") from None
-    count = table.get("count", 0)
-    if type(count) is not int or count < -1:
-        raise InputError(f"{where}.count: expected a whole number of at least -1, got {shown(count)}")
-    if table.get("disable_layer") is True:
-        count = 0
     return Layer(
-        str(table.get("layer_name") or f"layer{place}"),
+        layer.layer_name or f"layer{place}",
         text,
-        count,
-        str(table.get("parent_name") or ""),
-        sum(_values(table.get("base"), f"{where}.base").values()),
+        0 if layer.disable_layer else layer.count,
+        layer.parent_name or "",
+        sum(value.amount() for value in layer.base or ()),
     )
-
-
-def _values(value: Any, where: str) -> dict[str, int]:
-    """Names with values, of a list of both."""
-    found: dict[str, int] = {}
-    for place, one in enumerate(_list(value, where) if value is not None else ()):
-        table = _mapping(one, f"{where}[{place}]")
-        name, number = table.get("name"), table.get("value", table.get("count"))
-        if not isinstance(name, str) or type(number) is not int or number < 0:
-            raise InputError(f"{where}[{place}]: expected a name and a whole number of at least 0, got {shown(table)}")
-        found[name] = number
-    return found
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InputError(f"{where}: expected a list, got {shown(value)}")
-    return value
-
-
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: expected keys and values, got {shown(value)}")
-    return value

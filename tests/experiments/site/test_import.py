@@ -355,10 +355,11 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
         ("ClusterName=c\nPriorityWeightAge=much\n", "PriorityWeightAge must be a whole number, got 'much'"),
         ("ClusterName=c\nSchedulerParameters=bf_interval=often\n", "bf_interval must be a number of at least 0"),
         ("StageInTimeout=long\n", "StageInTimeout must be a time"),
-        ("- resource: r\n  mode: MODE_9\n  layers: []\n", r"\[0\].mode: expected one of MODE_1, MODE_2, MODE_3"),
-        ("- resource: r\n  mode: MODE_1\n  layers:\n    - count: -2\n", r"\[0\].layers\[0\].count: expected a whole"),
-        ("- resource: r\n  mode: &x MODE_1\n", "line 2: expected a plain or quoted value"),
-        ("- resource: r\n mode: MODE_1\n", "line 2: expected 0 blanks before it"),
+        ("- resource: r\n  mode: MODE_9\n  layers: []\n", r"file: Invalid enum value 'MODE_9' - at `\$\[0\].mode`"),
+        ("- resource: r\n  mode: MODE_1\n  layers:\n    - count: -2\n", r"Expected `int` >= -1 - at `\$\[0\].layers"),
+        ("- resource: r\n  mode: MODE_1\n", r"file: Object missing required field `layers` - at `\$\[0\]`"),
+        ("- resource: r\n mode: MODE_1\n", "line 2, column 2"),
+        ("- resource: r\n  layers: " + "[" * 2000, "file: "),
     ],
 )
 def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
