@@ -10,8 +10,9 @@ from spillway.workloads.burst_buffer import BurstBufferModel
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.load import load_log, load_workload
+from spillway.workloads.logs.tables import read_swf
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from spillway.workloads.swf import SwfLog, SwfRecord, read_swf, write_swf
+from spillway.workloads.swf import SwfLog, SwfRecord, write_swf
 from spillway.workloads.workload import Workload, WorkloadJob
 
 __all__ = [

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import decompress, read_bytes, write_bytes
-from spillway.workloads.swf import parse_swf
+from spillway.workloads.logs.tables import parse_swf
 
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
 _TIMEOUT_S = 60.0

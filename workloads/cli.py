@@ -24,14 +24,14 @@ from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.reading import add_reading, reading_of
 from spillway.workloads.logs.table import JobTable
-from spillway.workloads.logs.tables import as_table
+from spillway.workloads.logs.tables import as_table, read_swf
 from spillway.workloads.logs.where import of_machine
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.needs import fitting_nodes, rounded_up, stated_of
 from spillway.workloads.split import SplitOptions, split_log, split_workload
 from spillway.workloads.staging_options import add_buffers
 from spillway.workloads.summary import Row, summarise_workload
-from spillway.workloads.swf import read_swf, write_swf
+from spillway.workloads.swf import write_swf
 from spillway.workloads.synthetic import GENERATORS
 
 _MANY_JOBS = 500_000

@@ -12,10 +12,10 @@ from spillway.workloads.files import content_suffix, is_workload, plain_name
 from spillway.workloads.logs.lines import LogFile, opened
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
-from spillway.workloads.logs.tables import as_swf, as_table
+from spillway.workloads.logs.tables import as_swf, as_table, read_swf
 from spillway.workloads.logs.where import narrowed
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from spillway.workloads.swf import SwfLog, read_swf
+from spillway.workloads.swf import SwfLog
 from spillway.workloads.synthetic import GENERATORS, generator
 from spillway.workloads.workload import Workload
 

@@ -1,8 +1,7 @@
-"""Standard Workload Format 2.2: strict reader, exact writer.
+"""Standard Workload Format 2.2: a log in memory, and its exact writer; its reader is :mod:`spillway.workloads.logs`.
 
 A log is a text of comment lines (``;``), some of which are directives (``; MaxNodes: 100``), and of one line of 18
-fields per job. The reader keeps everything it reads, so that reading and writing is the identity on well-formed logs
-up to white space.
+fields per job.
 
 References
 ----------
@@ -12,24 +11,16 @@ definition of version 2.2 kept by the Parallel Workloads Archive.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 import msgspec
 
-from spillway.protocol.limits import LATEST_S
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.files import read_bytes, write_bytes
-from spillway.workloads.logs.book import UNREADABLE, Book
-from spillway.workloads.logs.lines import Block, decoded, shown
-from spillway.workloads.logs.slurm_units import UnitError
+from spillway.workloads.files import write_bytes
 
 Number = int | float
-T = TypeVar("T")
 
 
 class SwfRecord(msgspec.Struct, frozen=True, gc=False):
@@ -129,7 +120,6 @@ class SwfLog:
 
 
 FIELDS = SwfRecord.__struct_fields__
-_FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
 _DIRECTIVE = re.compile(r"\s*([A-Za-z]\w*)\s*:(.*)")
 _LEADING_NUMBER = re.compile(r"-?\d+(?![.,'’]?\w)(?!\s\d{3}(?!\d))", re.ASCII)
 _NUMERIC_DIRECTIVES = {
@@ -139,75 +129,6 @@ _NUMERIC_DIRECTIVES = {
         "MaxRuntime", "MaxMemory", "MaxQueues", "MaxPartitions",
     )
 }  # fmt: skip
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-"""A number as logs write it."""
-MOST = 2**62
-"""Numbers are below this: beyond it they do not fit the columns of a table."""
-_STATUS = range(-1, 6)
-_TIMES = {"submit_s", "wait_s", "run_s", "requested_s", "think_s"}
-_TIME_PLACES = [place for place, name in enumerate(FIELDS) if name in _TIMES]
-_AT_LEAST = {"number": 0, "submit_s": 0}
-
-
-def read_swf(path: Path | str) -> SwfLog:
-    """Read a log (``.swf``, ``.swf.xz``, ``.swf.gz``).
-
-    Raises
-    ------
-    WorkloadError
-        A line is malformed; the message states file, line number, the expected and the given text.
-    """
-    path = Path(path)
-    return parse_swf(read_bytes(path), str(path))
-
-
-def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
-    """Read a log from its text; ``where`` names it in errors."""
-    text = data if isinstance(data, str) else decoded(data)
-    comments: list[str] = []
-    records = tuple(read_jobs([(1, text.split("\n"))], where, comments, lambda fields: SwfRecord(*fields)))
-    return SwfLog(SwfHeader(tuple(comments)), records)
-
-
-def read_jobs(
-    blocks: Iterable[Block], where: str, comments: list[str], make: Callable[[Sequence[Any]], T]
-) -> Iterator[T]:
-    """Yield the result of ``make`` for the 18 fields of each job; append comments to ``comments``.
-
-    Raises
-    ------
-    WorkloadError
-        More than a hundredth of the lines cannot be read; the message states the first three.
-    """
-    book = Book(where)
-    for first, lines in blocks:
-        for line_number, line in enumerate(lines, start=first):
-            parts = line.split()
-            if len(parts) == 18 and line.isascii() and "_" not in line and parts[0][0] != ";":
-                try:
-                    numbers = tuple(map(int, parts))
-                except ValueError:
-                    pass
-                else:
-                    most = max(numbers)
-                    late = most > LATEST_S and (most >= MOST or max(map(numbers.__getitem__, _TIME_PLACES)) > LATEST_S)
-                    if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
-                        book.lines += 1
-                        yield make(numbers)
-                        continue
-            if not parts:
-                continue
-            if parts[0][0] == ";":
-                comments.append(comment_of(line, f"{where}:{line_number}"))
-                continue
-            book.lines += 1
-            try:
-                fields = _fields(parts)
-            except UnitError as error:
-                book.unreadable("malformed", line_number, str(error))
-                continue
-            yield make(fields)
-    book.settle(UNREADABLE, "")
 
 
 def format_swf(log: SwfLog) -> str:
@@ -232,63 +153,6 @@ def comment_of(line: str, where: str) -> str:
             name = _NUMERIC_DIRECTIVES[found[1].lower()]
             raise WorkloadError(f"header {name} must begin with a whole number, got {value!r}", where)
     return text
-
-
-def _fields(parts: list[str]) -> list[Number]:
-    """Read the fields of a line that is not 18 plain whole numbers; raise :class:`UnitError` for a wrong field."""
-    if len(parts) != len(FIELDS):
-        begin = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
-        remedy = "; --lenient leaves out the further ones" if len(parts) > len(FIELDS) else ""
-        raise UnitError(
-            f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
-            f"got {len(parts)}: {shown(begin)}{remedy}"
-        )
-    return [_field(index, text) for index, text in enumerate(parts)]
-
-
-def _field(index: int, text: str) -> Number:
-    name = FIELDS[index]
-    try:
-        return value_of(name, text)
-    except UnitError as error:
-        raise UnitError(f"{label_of(name)} must be {error}, got {shown(text)}") from None
-
-
-def label_of(name: str) -> str:
-    """A field as errors name it."""
-    return f"field {FIELDS.index(name) + 1} ({name})"
-
-
-def value_of(name: str, text: str) -> Number:
-    """A field's value; times with fractions of a second are rounded.
-
-    Raises
-    ------
-    UnitError
-        It is no value of this field.
-    """
-    fractional = name in _FRACTIONAL or name in _TIMES
-    kind = "a number" if name in _FRACTIONAL else "a whole number"
-    if not text.isascii() or not NUMBER.fullmatch(text):
-        raise UnitError(kind)
-    fraction = float(text)
-    if not math.isfinite(fraction) or not (fraction.is_integer() or fractional):
-        raise UnitError(kind)
-    value: Number = int(fraction) if fraction.is_integer() else round(fraction) if name in _TIMES else fraction
-    if text.lstrip("+-").isdigit():
-        value = int(text)  # exact beyond 2^53
-    least = _AT_LEAST.get(name, 0)
-    if fraction < least and not (value == -1 and name not in _AT_LEAST):
-        raise UnitError(f">= {least}{'' if name in _AT_LEAST else ' or -1 for unknown'}")
-    if name in _TIMES and value > LATEST_S:
-        raise UnitError(
-            f"a finite number of at most {LATEST_S:.0f} s (272 years; are the times of this log in microseconds?)"
-        )
-    if value >= MOST:
-        raise UnitError("less than 2^62")
-    if name == "status" and value not in _STATUS:
-        raise UnitError("one of -1, 0, 1, 2, 3, 4, 5")
-    return value
 
 
 def _format(value: Number) -> str:

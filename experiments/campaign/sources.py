@@ -24,8 +24,8 @@ from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.nodes import held
 from spillway.workloads.logs.reading import make_reading
 from spillway.workloads.logs.table import JobTable
-from spillway.workloads.logs.tables import as_table
-from spillway.workloads.swf import SwfLog, parse_swf
+from spillway.workloads.logs.tables import as_table, parse_swf
+from spillway.workloads.swf import SwfLog
 from spillway.workloads.synthetic import GENERATORS, generator
 
 FEW_SHARED = 0.02

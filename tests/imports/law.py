@@ -245,7 +245,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich markupsafe zmq distributed dask dask_jobqueue "
-        "docker requests shtab pandas IPython",
+        "docker requests shtab pandas IPython yaml",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

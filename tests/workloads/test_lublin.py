@@ -10,7 +10,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.workloads.draws import Draws
-from spillway.workloads.swf import read_swf
+from spillway.workloads.logs.tables import read_swf
 from spillway.workloads.synthetic import Lublin, generator
 from spillway.workloads.synthetic.lublin import gamma
 

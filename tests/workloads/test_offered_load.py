@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.logs.tables import parse_swf
 from spillway.workloads.machine_facts import THESIS_MACHINE
 from spillway.workloads.offered_load import Offered
-from spillway.workloads.swf import parse_swf
 
 
 def test_a_full_week_is_warned_of() -> None:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from spillway.workloads import SwfLog, SwfRecord, WorkloadError, read_swf, write_swf
 from spillway.workloads.logs.formats import read_log
 from spillway.workloads.logs.lines import LogFile
-from spillway.workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
+from spillway.workloads.logs.tables import parse_swf
+from spillway.workloads.swf import FIELDS, SwfHeader, format_swf
 from tests.workloads.conftest import DATA
 
 MALFORMED = {

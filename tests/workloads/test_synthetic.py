@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from spillway.workloads import SwfLog, WorkloadError, load_workload
 from spillway.workloads.draws import Draws
-from spillway.workloads.swf import format_swf, parse_swf
+from spillway.workloads.logs.tables import parse_swf
+from spillway.workloads.swf import format_swf
 from spillway.workloads.synthetic import GENERATORS, KthLike, generator, kth_like
 from spillway.workloads.synthetic.arrivals import session_lengths, weekly_times
 

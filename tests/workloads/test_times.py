@@ -8,7 +8,7 @@ import pytest
 
 from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.swf import parse_swf
+from spillway.workloads.logs.tables import parse_swf
 
 LINE = "1 0 -1 100 4 -1 -1 4 200 -1 1 7 1 1 1 -1 -1 -1"
 

@@ -5,6 +5,7 @@ Some logs, for instance, have 21 columns; the first 18 are those of version 2.2.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -22,7 +23,7 @@ from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
 from spillway.workloads.logs.slurm_units import UnitError
 from spillway.workloads.logs.table import Intake, Ints
-from spillway.workloads.swf import FIELDS, NUMBER, SwfHeader, comment_of, label_of, value_of
+from spillway.workloads.swf import FIELDS, Number, SwfHeader, comment_of
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
 """Fields that a further column may hold, besides the format's own."""
@@ -32,6 +33,15 @@ ALL = "swf"
 
 SKIP = "-"
 """Stands for a column that is left out in a list of fields."""
+
+_FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+"""A number as logs write it."""
+MOST = 2**62
+"""Numbers are below this: beyond it they do not fit the columns of a table."""
+_STATUS = range(-1, 6)
+_TIMES = {"submit_s", "wait_s", "run_s", "requested_s", "think_s"}
+_AT_LEAST = {"number": 0, "submit_s": 0}
 
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
@@ -47,6 +57,43 @@ def recognises(head: Head) -> bool:
     return len(words) >= _FEWEST and all(map(NUMBER.fullmatch, words[:_FEWEST]))
 
 
+def label_of(name: str) -> str:
+    """A field as errors name it."""
+    return f"field {FIELDS.index(name) + 1} ({name})"
+
+
+def value_of(name: str, text: str) -> Number:
+    """A field's value; times with fractions of a second are rounded.
+
+    Raises
+    ------
+    UnitError
+        It is no value of this field.
+    """
+    fractional = name in _FRACTIONAL or name in _TIMES
+    kind = "a number" if name in _FRACTIONAL else "a whole number"
+    if not text.isascii() or not NUMBER.fullmatch(text):
+        raise UnitError(kind)
+    fraction = float(text)
+    if not math.isfinite(fraction) or not (fraction.is_integer() or fractional):
+        raise UnitError(kind)
+    value: Number = int(fraction) if fraction.is_integer() else round(fraction) if name in _TIMES else fraction
+    if text.lstrip("+-").isdigit():
+        value = int(text)  # exact beyond 2^53
+    least = _AT_LEAST.get(name, 0)
+    if fraction < least and not (value == -1 and name not in _AT_LEAST):
+        raise UnitError(f">= {least}{'' if name in _AT_LEAST else ' or -1 for unknown'}")
+    if name in _TIMES and value > LATEST_S:
+        raise UnitError(
+            f"a finite number of at most {LATEST_S:.0f} s (272 years; are the times of this log in microseconds?)"
+        )
+    if value >= MOST:
+        raise UnitError("less than 2^62")
+    if name == "status" and value not in _STATUS:
+        raise UnitError("one of -1, 0, 1, 2, 3, 4, 5")
+    return value
+
+
 def _cell(name: str) -> Callable[[str], Any]:
     return lambda text: value_of(name, text) if text else -1
 
@@ -54,7 +101,7 @@ def _cell(name: str) -> Callable[[str], Any]:
 def _column(name: str, target: str, scale: Callable[[Any], Any] | None = None) -> Column:
     cell = _cell(name)
     read = cell if scale is None else lambda text: scale(cell(text))
-    fast = partial(fast_whole, least=0 if name in ("number", "submit_s") else -1, most=int(LATEST_S))
+    fast = partial(fast_whole, least=_AT_LEAST.get(name, -1), most=5 if name == "status" else int(LATEST_S))
     return Column((name,), (target,), read, True, fast if scale is None else None, label_of(name))
 
 
@@ -74,6 +121,9 @@ COLUMNS = (
     _column("status", "state", lambda value: _STATE.get(value, "")),
     *(_column(name, "unused") for name in ("cpu_s", "executable")),
 )  # fmt: skip
+
+AS_WRITTEN = tuple(_column(name, name) for name in FIELDS)
+"""The 18 fields as they are, for logs in memory."""
 
 
 def _name(cell: Callable[[str], Any], text: str) -> Any:
@@ -172,7 +222,9 @@ def _fits(words: list[str], fields: Sequence[str], number: int, intake: Intake, 
         begin = " ".join(words[:4]) + (" ..." if found > 4 else "")
         what = f"{count} columns ({', '.join(fields)})" if reading.fields else (
             f"{count} fields separated by blanks (Standard Workload Format 2.2)")  # fmt: skip
-        intake.book.unreadable("another number of fields", number, f"expected {what}, got {found}: {shown(begin)}")
+        remedy = "; --lenient leaves out the further ones" if found > count else ""
+        fault = f"expected {what}, got {found}: {shown(begin)}{remedy}"
+        intake.book.unreadable("another number of fields", number, fault)
         return False
     if found > count:
         which = f"column {found}" if found == count + 1 else f"columns {count + 1} to {found}"

@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from msgspec.structs import astuple
 
+from spillway.workloads.files import read_bytes
+from spillway.workloads.logs import swf_log
+from spillway.workloads.logs.book import UNREADABLE
+from spillway.workloads.logs.columns import Faults, read_cells
 from spillway.workloads.logs.formats import table_of
 from spillway.workloads.logs.layouts import Rows
+from spillway.workloads.logs.lines import decoded
+from spillway.workloads.logs.reading import STRICT
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable
 from spillway.workloads.swf import FIELDS, SwfHeader, SwfLog, SwfRecord
 
 _BATCH = 65_536
 _STATUS = {COMPLETED: 1, FAILED: 0, TIMEOUT: 0, CANCELLED: 5, PIECE: 3}
+
+
+def read_swf(path: Path | str) -> SwfLog:
+    """Read a log of the Standard Workload Format with all its fields (``.swf``, ``.swf.xz``, ``.swf.gz``).
+
+    Raises
+    ------
+    WorkloadError
+        More than a hundredth of the lines cannot be read; the message states the first three.
+    """
+    return parse_swf(read_bytes(Path(path)), str(path))
+
+
+def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
+    """Read a log from its text; ``where`` names it in errors."""
+    text = data if isinstance(data, str) else decoded(data)
+    intake, records = Intake(where), list[SwfRecord]()
+    for rows in swf_log.rows([(1, text.split("\n"))], intake, STRICT):
+        faults = Faults(rows.lines, lenient=False)
+        values = read_cells(swf_log.AS_WRITTEN, rows.cells, faults, intake)
+        for row, (reason, words) in sorted(faults.unreadable.items()):
+            intake.book.unreadable(reason, rows.lines[row], words)
+        columns = [one.tolist() if isinstance(one := values[name], np.ndarray) else one for name in FIELDS]
+        made = (SwfRecord(*fields) for fields in zip(*columns, strict=True))
+        records += [one for row, one in enumerate(made) if row not in faults.unreadable]
+    intake.book.settle(UNREADABLE, "")
+    return SwfLog(intake.header, tuple(records))
 
 
 def as_table(log: SwfLog | JobTable) -> JobTable:
