@@ -14,14 +14,15 @@ from spillway.analysis.document.blocks import Table
 from spillway.analysis.document.terminal import say
 from spillway.analysis.document.terminal import show as print_table
 from spillway.base.units import NONE, duration, size
+from spillway.experiments.site.written import defaults_of
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.preemption import KINDS, Preemption
-from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
-from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
+from spillway.schedulers.model.site import Association, Qos, Site
+from spillway.schedulers.model.site_parts import Buffers, Limits
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
-from spillway.schedulers.site_file import PLAYED
+from spillway.schedulers.site_file import PLAYED, SINGLE, START, TABLES
 
 _PLAYER = "slurm-backfill"
 """The policy that has a site's parameters as options."""
@@ -102,85 +103,19 @@ def show(site: Site, console: Console) -> None:
 
 
 def _tables(site: Site) -> Iterator[tuple[str, Table]]:
-    yield (
-        "Partitions",
-        Table(
-            ("partition", "nodes", "tier", "factor", "longest", "default", "nodes of a job", "who", "state"),
-            [_partition(one, site) for one in site.partitions],
-        ),
-    )
-    yield (
-        "Shares",
-        Table(("account or user", "shares", "normalised", "priority", "limits"), list(_shares(site.associations))),
-    )
-    yield (
-        "QOS",
-        Table(
-            ("qos", "priority", "usage counts", "preempts jobs of", "limits"),
-            [
-                (
-                    one.name,
-                    str(one.priority),
-                    f"{one.usage_factor:g}",
-                    ", ".join(one.preempt) or NONE,
-                    _limits(one.limits),
-                )
-                for one in site.qos
-            ],
-        ),
-    )
-    yield ("Pools", Table(("pool", "count", "where"), list(_pools(site))))
-    yield (
-        "Reservations",
-        Table(
-            ("reservation", "begin", "length", "nodes", "keeps also", "who", "flags"),
-            [_reservation(one, site) for one in site.reservations],
-        ),
-    )
-
-
-def _partition(one: Partition, site: Site) -> Sequence[str]:
-    least, most = one.fewest_nodes, one.most_nodes
-    return (
-        f"{one.name}{' (default)' if one.default else ''}",
-        str(_count(one.nodes, site)),
-        str(one.tier),
-        str(one.factor),
-        _time(one.longest_s),
-        _time(one.default_s),
-        f"{least} to {most if most is not None else 'all'}",
-        _who(one),
-        "up" if one.accepting else "takes no jobs",
-    )
-
-
-def _who(one: Partition) -> str:
-    """Accounts and QOS that may use a partition, and the QOS with limits for its jobs."""
-    parts = (
-        ("accounts", one.accounts), ("no accounts", one.not_accounts), ("QOS", one.only_qos), ("no QOS", one.not_qos),
-        ("limits of QOS", (one.qos,) if one.qos else ()),
-    )  # fmt: skip
-    return "; ".join(f"{words} {' '.join(names)}" for words, names in parts if names) or "all"
-
-
-def _count(nodes: str, site: Site) -> int | str:
-    return len(parse_intervals(nodes)) if nodes else site.nodes or "all"
-
-
-def _time(seconds: float | None) -> str:
-    return NONE if seconds is None else duration(seconds)
-
-
-def _reservation(one: Reservation, site: Site) -> Sequence[str]:
-    begin = f"{datetime.fromtimestamp(one.start_s, UTC):%Y-%m-%d %H:%M:%S}"
-    every = f", every {duration(one.every_s)}" if one.every_s else ""
-    everything = not one.nodes and "ALL_NODES" in one.flags
-    nodes = str(_count("", site) if everything else len(parse_intervals(one.nodes)))
-    also = [f"{count} of {name}" for name, count in one.licenses.items()]
-    also += [f"{size(amount)} of {name}" for name, amount in one.tres.items() if name.startswith("bb/")]
-    who = ", ".join((*one.users, *(f"account {name}" for name in one.accounts)))
-    kept = ", ".join(also) or NONE
-    return one.name, begin + every, duration(one.length_s), nodes, kept, who or NONE, ", ".join(one.flags) or NONE
+    """A table for each kind of entry, with the columns in which one differs from its defaults; shares as a tree."""
+    for key, (field, kind) in TABLES.items():
+        entries = getattr(site, field)
+        if kind is Association:
+            yield (
+                "shares",
+                Table(("account or user", "shares", "normalised", "priority", "limits"), list(_shares(entries))),
+            )
+        elif key not in SINGLE:
+            columns = list(dict.fromkeys(name for one in entries for name in _changed(one)))
+            headings = [START if name == "start_s" else name for name in columns]  # as in the file
+            rows = [[_plain(name, getattr(one, name), site) for name in columns] for one in entries]
+            yield key.replace("_", " "), Table(headings, rows)
 
 
 def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
@@ -195,7 +130,7 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
         for one in siblings:
             own = part * one.shares / total
             name = f"{'  ' * depth}{one.user or one.account}{' (default account)' if one.default else ''}"
-            yield name, str(one.shares), f"{own:.4f}", str(one.priority), _limits(one.limits)
+            yield name, str(one.shares), f"{own:.4f}", str(one.priority), _plain("limits", one.limits)
             if not one.user:
                 yield from under(one.account, own, depth + 1)
 
@@ -206,32 +141,6 @@ def _limited(one: Association | Qos) -> bool:
     """Whether something has limits beyond those that are played."""
     counts = (value for value in msgspec.structs.asdict(one.limits).values() if isinstance(value, dict))
     return any(resource not in ("node", "gres/gpu") for count in counts for resource in count)
-
-
-def _limits(limits: Limits) -> str:
-    """Limits in words: ``user_jobs 4, group_tres node=8``."""
-    found = []
-    for name, value in msgspec.structs.asdict(limits).items():
-        if isinstance(value, dict):
-            found += [f"{name} {key}={amount}" for key, amount in value.items()]
-        elif value is not None:
-            found.append(f"{name} {duration(value) if name.endswith('_s') else value}")
-    return ", ".join(found) or NONE
-
-
-def _pools(site: Site) -> Iterator[Sequence[str]]:
-    for one in site.licenses:
-        yield one.name, f"{one.count:,}", "the cluster"
-    for resource in site.resources:
-        for layer in resource.layers:
-            count = "infinitely many" if layer.count < 0 else f"{layer.count:,}"
-            where = f"{_count(layer.nodes, site)} nodes" if layer.nodes else "the layers below it"
-            base = f", {layer.base:,} of them in use always" if layer.base else ""
-            yield f"{resource.name} (mode {resource.mode}), {layer.name}", count, where + base
-    for gpus in site.gpus:
-        yield "GPUs", f"{gpus.count} a node", f"{_count(gpus.nodes, site)} nodes"
-    for cpus in site.cpus:
-        yield "CPUs", f"{cpus.count} a node", f"{_count(cpus.nodes, site)} nodes"
 
 
 def policy_of(site: Site) -> str:
@@ -246,25 +155,36 @@ def _stated(site: Site) -> SiteOptions:
 
 def _lines(site: Site) -> Iterator[str]:
     """Weights, schedulers and buffers, where they differ from the defaults."""
-    for title, value, default in (
-        ("priority", site.weights, Weights()),
-        ("scheduler", site.scheduler, Scheduler()),
-        ("burst buffers", site.buffers, Buffers()),
-    ):
-        changed = {
-            name: found for name in value.__struct_fields__ if (found := getattr(value, name)) != getattr(default, name)
-        }
-        words = ", ".join(f"{name} {_plain(name, found)}" for name, found in changed.items())
-        yield f"{title}: {words or 'the defaults'}"
+    for key in SINGLE:
+        words = _plain(key, getattr(site, TABLES[key][0]))
+        yield f"{key.replace('_', ' ')}: {'the defaults' if words == NONE else words}"
 
 
-def _plain(name: str, value: Any) -> str:
+def _changed(value: msgspec.Struct) -> dict[str, Any]:
+    """Fields that differ from their defaults, by name."""
+    defaults = defaults_of(type(value))
+    fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
+    return {name: found for name, found in fields if name not in defaults or found != defaults[name]}
+
+
+def _plain(name: str, value: Any, site: Site | None = None) -> str:
+    """A value in words; of a table inside another one what differs from its defaults."""
+    if name == "nodes" and site is not None:
+        return f"{len(parse_intervals(value)):,}" if value else str(site.nodes or "all")
+    if isinstance(value, msgspec.Struct):
+        found = _changed(value)
+        return ", ".join(f"{key} {_plain(key, inner)}" for key, inner in found.items()) or NONE
     if isinstance(value, dict):
-        return " ".join(f"{key}={amount}" for key, amount in value.items())
+        sizes = {key: size(amount) if key.startswith("bb/") else amount for key, amount in value.items()}
+        return " ".join(f"{key}={amount}" for key, amount in sizes.items()) or NONE
     if isinstance(value, tuple):
-        return " ".join(map(str, value))
+        return ("; " if value and isinstance(value[0], msgspec.Struct) else " ").join(
+            _plain("", one) for one in value
+        ) or NONE
+    if name == "start_s":
+        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"
     if isinstance(value, float):
         return duration(value) if name.endswith("_s") else f"{value:g}"
     if name == "granularity":
         return size(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return NONE if value in (None, "") else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from spillway.base.errors import InputError, shown
+from spillway.workloads.logs.layouts import pairs
 from spillway.workloads.logs.slurm_units import UNLIMITED, UnitError, count_of, duration_of, size_of
 
 T = TypeVar("T")
@@ -75,21 +76,12 @@ def records(text: str, name: str, first: str) -> Iterator[Entry]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(f"{first}="):
             if begun:
-                yield Entry(_pairs(" ".join(begun)), f"{name}, line {place}")
+                yield Entry(pairs(" ".join(begun), _KEY)[1], f"{name}, line {place}")
             begun, place = [line], number
         elif begun and line.strip():
             begun.append(line.strip())
     if begun:
-        yield Entry(_pairs(" ".join(begun)), f"{name}, line {place}")
-
-
-def _pairs(line: str) -> dict[str, str]:
-    """``KEY=VALUE`` between blanks, where values may have blanks; of a repeated key the first value counts."""
-    pieces = _KEY.split(line)
-    values: dict[str, str] = {}
-    for key, value in zip(pieces[1::2], pieces[2::2], strict=True):
-        values.setdefault(key.lower(), value.strip())
-    return values
+        yield Entry(pairs(" ".join(begun), _KEY)[1], f"{name}, line {place}")
 
 
 def rows(text: str, name: str) -> Iterator[Entry]:

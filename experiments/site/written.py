@@ -98,7 +98,7 @@ def _of_file(words: str) -> str:
 
 def _keys(value: msgspec.Struct) -> Iterator[str]:
     """Lines ``key = value`` of all values that differ from their defaults."""
-    defaults = _defaults(type(value))
+    defaults = defaults_of(type(value))
     for name in value.__struct_fields__:
         found = getattr(value, name)
         if name in defaults and found == defaults[name]:
@@ -111,7 +111,7 @@ def _keys(value: msgspec.Struct) -> Iterator[str]:
 
 
 @functools.cache
-def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def defaults_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Defaults of the fields that have one."""
     found = {}
     for info in msgspec.structs.fields(kind):

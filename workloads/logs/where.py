@@ -19,13 +19,19 @@ from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
 
 Mask = npt.NDArray[np.bool_]
 
-NAMED = ("partition", "user", "account", "qos", "state", "cluster")
-"""Fields with names as values."""
-
 TIME = "time"
-"""Field of submissions; its values are ranges."""
+"""Field of submissions; its values are ranges. All others have names as values."""
 
-FIELDS = (*NAMED, TIME)
+WORDS: Mapping[str, str] = {
+    "partition": "partition (SWF: queue)",
+    "user": "user",
+    "account": "account (SWF: group)",
+    "qos": "QOS",
+    "state": "end state (completed, failed, cancelled, timeout)",
+    "cluster": "cluster",
+    TIME: "submitted from FROM on and before TO",
+}
+"""Fields and their descriptions."""
 
 _EXAMPLE = "such as partition=batch or time=2024-01-01..2024-02-01"
 
@@ -41,9 +47,9 @@ def check(conditions: Iterable[str]) -> tuple[str, ...]:
     checked = []
     for text in conditions:
         field, equals, value = text.partition("=") if isinstance(text, str) else (str(text), "", "")
-        if field not in FIELDS or not equals or not value:
+        if field not in WORDS or not equals or not value:
             raise WorkloadError(
-                f"where {text!r}: expected FIELD=VALUE, {_EXAMPLE}; fields: {', '.join(FIELDS)}{near(field, FIELDS)}"
+                f"where {text!r}: expected FIELD=VALUE, {_EXAMPLE}; fields: {', '.join(WORDS)}{near(field, WORDS)}"
             )
         if field == TIME and value.count("..") != 1:
             raise WorkloadError(f"where {text!r}: expected a range FROM..TO, {_EXAMPLE}; one end may be missing")
@@ -130,15 +136,3 @@ def _clock(table: JobTable, text: str, whole: str) -> int:
             table.intake.where,
         )
     return seconds - start
-
-
-WORDS: Mapping[str, str] = {
-    "partition": "partition (SWF: queue)",
-    "user": "user",
-    "account": "account (SWF: group)",
-    "qos": "QOS",
-    "state": "end state (completed, failed, cancelled, timeout)",
-    "cluster": "cluster",
-    TIME: "submitted from FROM on and before TO",
-}
-"""Descriptions of the fields."""

@@ -384,19 +384,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_show(capsys: pytest.CaptureFixture[str]):
-    """Node counts and limits, normalised shares, weights, pools; and the parts that are not played."""
+    """What differs from the defaults, under the file's keys; node counts, normalised shares; what is not played."""
     assert main(["site", "show", str(DATA / "small.toml")]) == 0
     lines = capsys.readouterr().out.splitlines()
 
     def row(name: str) -> list[str]:
         return next([cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith(f"│ {name}"))
 
-    assert row("long") == ["long", "4", "2", "1", "7 d", "–", "1 to 2", "all", "up"]
-    assert row("gpu")[7] == "accounts physics; limits of QOS gpu"
-    assert row("maintenance") == ["maintenance", "2026-12-01 08:00:00", "12 h", "16", "–", "–", "MAINT"]
+    assert row("long") == ["long", "4", "7 d", "–", "no", "2", "2", "–", "–"]
+    assert row("gpu")[-2:] == ["gpu", "physics"]
+    assert row("maintenance") == ["maintenance", "2026-12-01 08:00:00", "12 h", "16", "MAINT"]
     assert row("physics")[:3] == ["physics", "3", "0.7500"]
     assert row("  bob")[2] == "0.2500"
-    assert row("matlab") == ["matlab", "30", "the cluster"]
+    assert row("rack") == ["rack", "2", "name all, nodes 0-15, count 24; name low, nodes 0-7, count 12"]
+    assert row("matlab") == ["matlab", "30"]
     assert "priority: age 1000, fairshare 10000, tres node=500" in lines
     assert not any("hierarchical" in line for line in lines if line.startswith("not played yet"))
     assert not any("licences" in line for line in lines if line.startswith("not played yet"))
@@ -412,7 +413,7 @@ def test_show_says_what_a_reservation_keeps(tmp_path: Path, capsys: pytest.Captu
     )
     assert main(["site", "show", str(write(tmp_path / "site.toml", text))]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "│ 1 min │ 4 │ 3 of m, 5 GB of bb/lua │ ann, account lab │ ALL_NODES │" in said
+    assert "│ 1 min │ m=3 │ bb/lua=5 GB │ ann │ lab │ ALL_NODES │" in said
     assert "granularity 2 GB" in said
 
 
