@@ -38,7 +38,7 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     ]
     node_s = np.maximum(sizes, 0).astype(np.float64) * np.maximum(table["run_s"], 0)
     said = list(table.intake.book.said(node_s=float(node_s.sum())))
-    rows += [("lines", line) for line in said if len(said) > 1]
+    rows += [("lines", line) for line in said]
     rows += [("note", note) for note in table.intake.notes]
     if len(table):
         rows.append(("period", period(table)))
