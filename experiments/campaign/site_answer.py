@@ -159,7 +159,7 @@ def _groups(found: Mapping[str, Sequence[Group]]) -> Table:
     tables = {name: {(one.kind, one.name): one for one in several} for name, several in found.items()}
     lines = [
         [
-            Words(label, small=kind),
+            Words(f"{kind}: {label}"),
             Words(number(one.jobs), value=one.jobs),
             *(_waits(table.get((kind, label))) for table in tables.values()),
         ]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from msgspec.structs import astuple
 
-from spillway.workloads.files import read_bytes
 from spillway.workloads.logs import swf_log
 from spillway.workloads.logs.book import UNREADABLE
 from spillway.workloads.logs.columns import Faults, read_cells
 from spillway.workloads.logs.formats import table_of
 from spillway.workloads.logs.layouts import Rows
-from spillway.workloads.logs.lines import decoded
+from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import STRICT
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable
@@ -33,14 +32,17 @@ def read_swf(path: Path | str) -> SwfLog:
     WorkloadError
         More than a hundredth of the lines cannot be read; the message states the first three.
     """
-    return parse_swf(read_bytes(Path(path)), str(path))
+    return _swf(LogFile.of(path))
 
 
 def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
     """Read a log from its text; ``where`` names it in errors."""
-    text = data if isinstance(data, str) else decoded(data)
-    intake, records = Intake(where), list[SwfRecord]()
-    for rows in swf_log.rows([(1, text.split("\n"))], intake, STRICT):
+    return _swf(LogFile(where, Path("log.swf"), data.encode() if isinstance(data, str) else data))
+
+
+def _swf(log: LogFile) -> SwfLog:
+    intake, records = Intake(log.where), list[SwfRecord]()
+    for rows in swf_log.rows(log.blocks(), intake, STRICT):
         faults = Faults(rows.lines, lenient=False)
         values = read_cells(swf_log.AS_WRITTEN, rows.cells, faults, intake)
         for row, (reason, words) in sorted(faults.unreadable.items()):
