@@ -104,7 +104,9 @@ class JobTable:
         return self.names[name].index(text) if text in self.names[name] else -1
 
     def chosen(self, rows: npt.NDArray[Any]) -> JobTable:
-        """Some of the jobs, by a mask or by their places."""
+        """Some of the jobs, by a mask or by their places; a copy takes memory only where it is another choice."""
+        if rows.all() if rows.dtype == bool else np.array_equal(rows, np.arange(len(self))):
+            return self
         return replace(self, columns={name: _taken(column, rows) for name, column in self.columns.items()})
 
     def with_column(self, name: str, values: Ints) -> JobTable:
