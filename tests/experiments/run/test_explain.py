@@ -13,6 +13,7 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.run import manifest
+from tests.kit.runs import play_run
 
 WORKLOAD = {
     "nb_res": 4,
@@ -25,11 +26,7 @@ CODE = "from pathlib import Path; Path(__file__).with_name('ran').touch()"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A run's folder."""
-    (tmp_path / "w.json").write_text(json.dumps(WORKLOAD))
-    arguments = ["run", "--workload", str(tmp_path / "w.json"), "--platform", "tiny", "--policy", "fcfs", "--no-plots"]
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
-    (found,) = (path.parent for path in (tmp_path / "out").glob("*/run.json"))
-    return found
+    return play_run(tmp_path, WORKLOAD, "--platform", "tiny", "--policy", "fcfs")
 
 
 def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:

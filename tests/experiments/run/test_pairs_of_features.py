@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spillway.experiments.cli import main
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_by
 
 
 def play(folder: Path, workload: dict[str, Any], *options: str) -> dict[str, dict[str, str]]:
     """The run's table of jobs, by id."""
-    (folder / "w.json").write_text(json.dumps(workload))
-    played = ["run", str(folder / "w.json"), *options, "--no-plots", "--no-replay", "--out", str(folder / "out")]
-    assert main(played) == 0
-    (table,) = (folder / "out").glob("*/jobs.csv")
-    return csv_by(table)
+    return csv_by(play_run(folder, workload, *options, "--no-replay") / "jobs.csv")
 
 
 def delays(**seconds: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 SITE = """
@@ -36,11 +37,10 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
     Lost are 8 nodes * 15 s = 120 node-s = 0.03 node-hours. Waits are 0, 5 and, from when job 1 was requeued, 20 s.
     """
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}))
     (tmp_path / "site.toml").write_text(SITE)
-    given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]
-    assert main(["run", str(tmp_path / "w.json"), *given, "--out", str(tmp_path / "out")]) == 0
-    (folder,) = (path.parent for path in (tmp_path / "out").glob("*/run.json"))
+    data = {"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}
+    given = ("--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy")
+    folder = play_run(tmp_path, data, *given)
     (row,) = csv_rows(folder / "preemptions.csv")
     assert (row["job_id"], row["by"], row["what"]) == ("1", "w0!2", "requeued as 1#2")
     assert [round(float(row[name]), 2) for name in ("told_s", "time_s", "lost_node_s")] == [10.0, 15.0, 120.0]

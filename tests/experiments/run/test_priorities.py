@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.run import manifest
+from tests.kit.runs import play_run
 
 SITE = """
 [[qos]]
@@ -43,12 +43,8 @@ def play(out: Path, policy: str, *more: str) -> Path:
     """The folder of a run on eight nodes."""
     out.mkdir()
     data = {"nb_res": 8, "jobs": JOBS, "profiles": {"p": {"type": "delay", "delay": 99}}}
-    (out / "w.json").write_text(json.dumps(data))
     (out / "site.toml").write_text(SITE)
-    given = ["--workload", str(out / "w.json"), "--platform", "tiny", "--policy", policy, "--no-plots"]
-    assert main(["run", *given, "--site", str(out / "site.toml"), *more, "--out", str(out / "results")]) == 0
-    (found,) = (path.parent for path in (out / "results").glob("*/run.json"))
-    return found
+    return play_run(out, data, "--platform", "tiny", "--policy", policy, "--site", str(out / "site.toml"), *more)
 
 
 def test_a_story_with_priorities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

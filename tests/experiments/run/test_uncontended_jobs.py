@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from spillway.experiments.cli import main
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 
@@ -15,13 +14,9 @@ def alone(root: Path, *jobs: dict[str, Any]) -> dict[str, str]:
     profiles = {"p": {"type": "delay", "delay": 10}}
     profiles["staged"] = {**profiles["p"], "stage_in_s": 3, "stage_out_s": 2}
     whole = [{"res": 1, "profile": "p", "walltime": 100, "subtime": 0, **job} for job in jobs]
-    (root / "w.json").write_text(json.dumps({"nb_res": 2, "jobs": whole, "profiles": profiles}))
-    command = ["run", "--workload", str(root / "w.json"), "--platform", "tiny", "--policy", "fcfs"]
-    assert (
-        main([*command, "--model", "io", "--no-plots", "--no-replay", "--workers", "1", "--out", str(root / "o")]) == 0
-    )
-    [table] = (root / "o").glob("*/jobs.csv")
-    return {row["job_id"]: row["uncontended_s"] for row in csv_rows(table)}
+    data = {"nb_res": 2, "jobs": whole, "profiles": profiles}
+    folder = play_run(root, data, "--platform", "tiny", "--policy", "fcfs", "--model", "io", "--no-replay")
+    return {row["job_id"]: row["uncontended_s"] for row in csv_rows(folder / "jobs.csv")}
 
 
 def test_a_job_alone_waits_for_no_other(tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from spillway.experiments.cli import main
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 _SITE = """
@@ -28,12 +27,10 @@ def test_the_default_walltime_is_enforced(tmp_path: Path, model: str) -> None:
     profiles = {str(run): {"type": "delay", "delay": run} for run in runs.values()}
     jobs = [{"id": job, "subtime": job - 1, "res": 4, "profile": str(run)} for job, run in runs.items()]
     jobs[1]["walltime"] = 200
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
     (tmp_path / "site.toml").write_text(_SITE)
-    options = ["--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml"), "--no-plots"]
-    assert main(["run", str(tmp_path / "w.json"), *options, "--out", str(tmp_path / "out")]) == 0
-    (run_folder,) = (tmp_path / "out").glob("w_*")
-    rows = {int(row["job_id"]): row for row in csv_rows(run_folder / "jobs.csv")}
+    data = {"nb_res": 4, "jobs": jobs, "profiles": profiles}
+    folder = play_run(tmp_path, data, "--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml"))
+    rows = {int(row["job_id"]): row for row in csv_rows(folder / "jobs.csv")}
     ends = {job: (row["success"], round(float(row["finish_time"]))) for job, row in rows.items()}
     assert ends == {1: ("0", 100), 2: ("1", 250), 3: ("1", 300)}
     assert rows[1]["final_state"] in ("COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 Row = Mapping[str, str]
@@ -26,22 +27,18 @@ def played(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Pa
         "jobs": [{"id": str(number), **every, **job} for number, job in enumerate(jobs, start=1)],
         "profiles": {"long": {"type": "delay", "delay": 50}},
     }
-    (folder / "w.json").write_text(json.dumps(workload))
-    given = ["--platform", "nodes:4", "--no-plots", "--out", str(folder / "out"), *options]
-    assert main(["run", str(folder / "w.json"), *given]) == 0
-    (run,) = (folder / "out").glob("w_*/run.json")
-    return run.parent
+    return play_run(folder, workload, "--platform", "nodes:4", *options)
 
 
-def starts(run: Path) -> dict[str, int]:
+def starts(folder: Path) -> dict[str, int]:
     """Starts of jobs in whole seconds."""
-    rows = csv_rows(run / "jobs.csv")
+    rows = csv_rows(folder / "jobs.csv")
     return {row["job_id"]: round(float(row["starting_time"])) for row in rows if row["starting_time"]}
 
 
-def left(run: Path) -> dict[str, tuple[int, str]]:
+def left(folder: Path) -> dict[str, tuple[int, str]]:
     """Jobs that left: when, and why."""
-    return {row["job_id"]: (round(float(row["time_s"])), row["reason"]) for row in csv_rows(run / "rejections.csv")}
+    return {row["job_id"]: (round(float(row["time_s"])), row["reason"]) for row in csv_rows(folder / "rejections.csv")}
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from spillway.experiments.cli import main
 from spillway.schedulers.core.dependents import Dependents
 from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind, dependencies_of
 from spillway.schedulers.model.job import Job
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 Row = Mapping[str, str]
@@ -31,11 +31,7 @@ def _run(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path
         "jobs": [{"id": number, **every, **job} for number, job in enumerate(jobs, start=1)],
         "profiles": {"long": {"type": "delay", "delay": 50}, "longer": {"type": "delay", "delay": 500}},
     }
-    (folder / "w.json").write_text(json.dumps(workload))
-    given_options = ["--platform", "nodes:4", "--no-plots", "--out", str(folder / "out"), *options]
-    assert main(["run", str(folder / "w.json"), *given_options]) == 0
-    (run,) = (folder / "out").glob("w_*/run.json")
-    return run.parent
+    return play_run(folder, workload, "--platform", "nodes:4", *options)
 
 
 def _starts(run: Path) -> dict[int, float]:

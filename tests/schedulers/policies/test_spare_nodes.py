@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from spillway.experiments.cli import main
 from spillway.experiments.trials.subject import Own
 from spillway.experiments.trials.world import TrialJob, World
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 
 
@@ -29,12 +28,8 @@ def test_a_job_that_runs_beyond_the_shadow_time(option: str, third: int, tmp_pat
         ],
         "profiles": {str(run): {"type": "delay", "delay": run} for _, run in jobs},
     }
-    (tmp_path / "w.json").write_text(json.dumps(workload))
-    policy = f"easy:spare={option}"
-    given = ["--policy", policy, "--platform", "nodes:4", "--no-plots", "--out", str(tmp_path / "out")]
-    assert main(["run", str(tmp_path / "w.json"), *given]) == 0
-    (table,) = (tmp_path / "out").glob("w_*/jobs.csv")
-    starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv_rows(table)}
+    folder = play_run(tmp_path, workload, "--policy", f"easy:spare={option}", "--platform", "nodes:4")
+    starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv_rows(folder / "jobs.csv")}
     assert starts == {1: 0, 2: 100, 3: third, 4: 0}
 
 

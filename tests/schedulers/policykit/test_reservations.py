@@ -16,6 +16,7 @@ from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Reservation
+from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
 from tests.schedulers.policykit.test_preemption import GB, play
 
@@ -49,14 +50,11 @@ def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], reservation: str, *op
         named = {key: value for key, value in job.items() if key not in ("at", "run", "nodes")}
         profiles[str(job["run"])] = {"type": "delay", "delay": job["run"]}
         listed.append({"id": number, "subtime": job["at"], "res": job["nodes"], "profile": str(job["run"])} | named)
-    (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles}))
     chosen = [] if "--policy" in options else ["--policy", "easy"]
     chosen += [] if "--platform" in options else ["--platform", "nodes:4"]
     chosen += [] if "--begins" in options else ["--begins", "1970-01-01"]
-    every = [*chosen, "--site", str(folder / "site.toml"), "--no-plots", *options]
-    assert main(["run", str(folder / "w.json"), *every, "--out", str(folder / "out")]) == 0
-    (run,) = (folder / "out").glob("w_*")
-    return run
+    data = {"nb_res": 4, "jobs": listed, "profiles": profiles}
+    return play_run(folder, data, *chosen, "--site", str(folder / "site.toml"), *options)
 
 
 def _reserved(name: str, at_s: int, *lines: str) -> str:

@@ -23,6 +23,7 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.windows import Window, parse_windows
+from tests.kit.runs import play_run
 
 LATE_S = 0.01
 """Message latency: a job that is killed at its walltime ends a little later."""
@@ -30,23 +31,15 @@ LATE_S = 0.01
 
 def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], policy: str, windows: str, *options: str) -> bytes:
     """Play jobs on four nodes; the table of jobs."""
-    folder.mkdir(exist_ok=True)
     profiles = {str(job["run"]): {"type": "delay", "delay": job["run"]} for job in jobs}
+    names = {"at": "subtime", "nodes": "res", "walltime": "walltime"}
     listed = [
-        {
-            "id": number,
-            "subtime": job["at"],
-            "res": job["nodes"],
-            "walltime": job["walltime"],
-            "profile": str(job["run"]),
-        }
+        {"id": number, "profile": str(job["run"])} | {name: job[own] for own, name in names.items()}
         for number, job in enumerate(jobs, start=1)
     ]
-    (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles}))
-    given_options = ["--policy", policy, "--platform", "nodes:4", "--maintenance", windows, "--no-plots", *options]
-    assert main(["run", str(folder / "w.json"), *given_options, "--out", str(folder / "out")]) == 0
-    (table,) = (folder / "out").glob("w_*/jobs.csv")
-    return table.read_bytes()
+    data = {"nb_res": 4, "jobs": listed, "profiles": profiles}
+    chosen = ("--policy", policy, "--platform", "nodes:4", "--maintenance", windows, *options)
+    return (play_run(folder, data, *chosen) / "jobs.csv").read_bytes()
 
 
 def _rows(table: bytes) -> dict[int, Mapping[str, str]]:
