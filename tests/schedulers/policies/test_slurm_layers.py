@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.native import FixedEngine
 
 from spillway.experiments.slurm.replay import MACHINE
 from spillway.platforms.catalogue import builtin_files
