@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from spillway.simulator.engines.native import FixedEngine
 
 from spillway.experiments.slurm.replay import MACHINE
 from spillway.platforms.catalogue import builtin_files
@@ -15,6 +14,7 @@ from spillway.platforms.generate import build
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Layer, Resource
+from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
 from tests.properties.test_passes import Story
 
