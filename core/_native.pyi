@@ -1107,15 +1107,12 @@ class GangRules:
     Parameters
     ----------
     where
-        0: anywhere, 1: on the file's nodes, 2: on these first.
-    local_first, migrate, fullest, compaction, scan
-        Whether local jobs are replicated first; remote jobs are moved to their files' nodes, there to the fullest of
-        several rows; rows are compacted; and jobs behind one that does not fit are tried.
+        0: anywhere, 1: on the file's nodes, 2: on these first (then local jobs are replicated before the others).
+    migrate, scan
+        Whether remote jobs are moved to their files' nodes, and jobs behind one that does not fit are tried.
     """
 
-    def __init__(
-        self, where: int, local_first: bool, migrate: bool, fullest: bool, compaction: bool, scan: bool
-    ) -> None: ...
+    def __init__(self, where: int, migrate: bool, scan: bool) -> None: ...
 
 class GangPlace:
     """The rows and columns of a job in a :class:`GangMatrix`.
@@ -1236,7 +1233,7 @@ class GangMatrix:
     def clean(self, closed: int = 0) -> None:
         """Remove every instance of a job that is not in its home row."""
 
-    def migrate(self, tasks: int, fullest: bool = False, closed: int = 0) -> GangOutcome:
+    def migrate(self, tasks: int, closed: int = 0) -> GangOutcome:
         """Move remote jobs to their files' nodes where those are free, in order of their start."""
 
     def compact(self, closed: int = 0) -> None:

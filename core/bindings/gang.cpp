@@ -108,9 +108,9 @@ Recomputed recompute(GangMatrix& matrix, const std::vector<Row>& queue, const Ga
   return found;
 }
 
-Recomputed migrate(GangMatrix& matrix, std::int64_t tasks, bool fullest, const nb::object& closed) {
+Recomputed migrate(GangMatrix& matrix, std::int64_t tasks, const nb::object& closed) {
   GangOutcome outcome;
-  matrix.migrate(tasks, fullest, columns_of(closed, matrix.width()), outcome);
+  matrix.migrate(tasks, columns_of(closed, matrix.width()), outcome);
   return {{}, {}, std::move(outcome.migrated), outcome.tasks};
 }
 
@@ -180,7 +180,7 @@ void bind_matrix(nb::module_& module) {
             matrix.clean(columns_of(closed, matrix.width()));
           },
           nb::arg("closed") = 0)
-      .def("migrate", &migrate, nb::arg("tasks"), nb::arg("fullest") = false, nb::arg("closed") = 0)
+      .def("migrate", &migrate, nb::arg("tasks"), nb::arg("closed") = 0)
       .def(
           "compact",
           [](GangMatrix& matrix, const nb::object& closed) {
@@ -203,14 +203,11 @@ void bind_gang(nb::module_& module) {
   nb::class_<GangRules>(module, "GangRules")
       .def(
           "__init__",
-          [](GangRules* self, int where, bool local_first, bool migrate, bool fullest,
-             bool compaction, bool scan) {
+          [](GangRules* self, int where, bool migrate, bool scan) {
             if (where < 0 || where > 2) throw nb::value_error("where is 0, 1 or 2");
-            new (self) GangRules{
-                static_cast<GangWhere>(where), local_first, migrate, fullest, compaction, scan};
+            new (self) GangRules{static_cast<GangWhere>(where), migrate, scan};
           },
-          nb::arg("where"), nb::arg("local_first"), nb::arg("migrate"), nb::arg("fullest"),
-          nb::arg("compaction"), nb::arg("scan"));
+          nb::arg("where"), nb::arg("migrate"), nb::arg("scan"));
   bind_matrix(module);
   nb::class_<GangClock>(module, "GangClock")
       .def(nb::init<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool,

@@ -31,10 +31,10 @@ GangOutcome GangMatrix::recompute(const GangQueue& queue, const GangRules& rules
     before_[index].second = places_[index].columns;
   }
   clean(closed);
-  if (rules.migrate && tasks > 0) migrate(tasks, rules.fullest, closed, outcome);
-  if (rules.compaction) compact(closed);
+  if (rules.migrate && tasks > 0) migrate(tasks, closed, outcome);
+  compact(closed);
   outcome.started = schedule(queue, rules.where, rules.scan, closed, hold);
-  fill(rules.local_first, closed);
+  fill(rules.where == GangWhere::FILES_FIRST, closed);
   for (std::size_t index = 0; index < old; ++index) {
     const auto& [rows, columns] = before_[index];
     if (places_[index].rows != rows || places_[index].columns != columns) {
@@ -86,8 +86,7 @@ void GangMatrix::clean(const ColumnSet& closed) {
 // ------------------------------------------------------------------------------------------------
 // migrate
 
-void GangMatrix::migrate(std::int64_t tasks, bool fullest, const ColumnSet& closed,
-                         GangOutcome& outcome) {
+void GangMatrix::migrate(std::int64_t tasks, const ColumnSet& closed, GangOutcome& outcome) {
   GangRoom room = this->room();
   find_free(closed);
   std::int64_t left = tasks;
@@ -101,7 +100,7 @@ void GangMatrix::migrate(std::int64_t tasks, bool fullest, const ColumnSet& clos
       chosen_ -= place.columns;
       if (!chosen_.within(somewhere_)) continue;
       const std::int64_t need = chosen_.count();
-      if (need > left || !move_home(place, usable_, fullest, room)) continue;
+      if (need > left || !move_home(place, usable_, room)) continue;
       outcome.migrated.push_back(place.job);
       left -= need;
       changed = true;
@@ -110,18 +109,14 @@ void GangMatrix::migrate(std::int64_t tasks, bool fullest, const ColumnSet& clos
   outcome.tasks += tasks - left;
 }
 
-/// Move a job to its file's nodes, in a row in which they are free and whose links carry it.
-bool GangMatrix::move_home(GangPlace& place, const ColumnSet& usable, bool fullest,
-                           GangRoom& room) {
+/// Move a job to its file's nodes, in the first row in which they are free and whose links carry
+/// it.
+bool GangMatrix::move_home(GangPlace& place, const ColumnSet& usable, GangRoom& room) {
   room.give(place.home, place.columns, place.rate);
-  std::size_t best = level_;
-  std::int64_t least = 0;
-  for (std::size_t row = 0; row < level_; ++row) {
-    if (!fits_at_files(place, row, usable) || !room.carries(row, place.files, place.rate)) continue;
-    const std::int64_t cells = fullest ? free_[row].count() : 0;
-    if (best < level_ && cells >= least) continue;
-    best = row;
-    least = cells;
+  std::size_t best = 0;
+  while (best < level_ &&
+         !(fits_at_files(place, best, usable) && room.carries(best, place.files, place.rate))) {
+    ++best;
   }
   if (best == level_) {
     room.take(place.home, place.columns, place.rate);

@@ -44,12 +44,8 @@ enum class GangWhere : int { ANYWHERE = 0, FILES = 1, FILES_FIRST = 2 };
 /// Differences between the policies.
 struct GangRules {
   GangWhere where = GangWhere::ANYWHERE;
-  bool local_first = false;  // local jobs are replicated before remote ones
-  bool migrate = false;      // remote jobs are moved to their files' nodes
-  bool fullest =
-      false;  // of several rows there, to the one with the fewest free cells, not to the first
-  bool compaction = true;  // jobs are moved to fuller rows
-  bool scan = false;       // waiting jobs behind one that does not fit are tried
+  bool migrate = false;  // remote jobs are moved to their files' nodes
+  bool scan = false;     // waiting jobs behind one that does not fit are tried
 };
 
 /// What a scheduling event changed.
@@ -110,7 +106,7 @@ class GangMatrix {
   /// MigrateMatrix: move remote jobs to their files' nodes where those are free, in order of their
   /// start, until nothing changes (section 3.6). A job that needs more moves than are left is
   /// skipped. The matrix has no replicas.
-  void migrate(std::int64_t tasks, bool fullest, const ColumnSet& closed, GangOutcome& outcome);
+  void migrate(std::int64_t tasks, const ColumnSet& closed, GangOutcome& outcome);
 
   /// CompactMatrix: move jobs to new home rows, in the same columns, so that few rows hold many
   /// jobs (section 3.2, step 2). Rows are visited from the least to the most populated, and for
@@ -137,7 +133,7 @@ class GangMatrix {
   void find_somewhere();
   std::int64_t widest() const;
 
-  bool move_home(GangPlace& place, const ColumnSet& usable, bool fullest, GangRoom& room);
+  bool move_home(GangPlace& place, const ColumnSet& usable, GangRoom& room);
   bool fits_at_files(const GangPlace& place, std::size_t row, const ColumnSet& usable) const;
 
   void find_homes(const ColumnSet& closed);

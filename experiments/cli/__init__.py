@@ -36,9 +36,6 @@ a name of one of Python's builtins gets one at its end)."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
-ALIASES = {name: ("study", name) for name in ("thesis", "herbein", "jeannot", "gang", "malleable")}
-"""Commands by their former names: the same program."""
-
 USAGE = f"""{PROGRAM} COMMAND ...
        {PROGRAM} CAMPAIGN.toml   a campaign (the same as: {PROGRAM} campaign CAMPAIGN.toml)
        {PROGRAM}                 the demo campaign: five policies on a synthetic log"""
@@ -81,7 +78,7 @@ def _load_beside(words: Sequence[str]) -> None:
 
 
 def expanded(given: Sequence[str]) -> list[str]:
-    """The command line with its subcommand: former names, a campaign file and an empty line stand for one.
+    """The command line with its subcommand: a campaign file and an empty line stand for one.
 
     Raises
     ------
@@ -91,15 +88,12 @@ def expanded(given: Sequence[str]) -> list[str]:
     first = given[0] if given else ""
     if first == "help":
         return [*given[1:2], "--help"]
-    if first in ALIASES:
-        return [*ALIASES[first], *given[1:]]
     if first in COMMANDS or first in ("-h", "--help", "--version"):
         return list(given)
     if not first or first.startswith("-") or first.endswith(".toml"):
         return ["campaign", *given]
-    known = (*COMMANDS, *ALIASES)
     raise UsageError(
-        f"expected a command or a campaign file (.toml), got {first!r}{near(first, known)} "
+        f"expected a command or a campaign file (.toml), got {first!r}{near(first, COMMANDS)} "
         f"({PROGRAM} --help lists the commands)"
     )
 

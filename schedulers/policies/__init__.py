@@ -191,13 +191,13 @@ POLICIES: dict[str, PolicyEntry] = {
     "gang-io-adaptive": PolicyEntry(
         "gang:Gang",
         "gang scheduling that puts jobs on their file's nodes where these are free, else on any",
-        {"where": Where.FILES_FIRST, "local_first": True},
+        {"where": Where.FILES_FIRST},
         source="Zhang et al. 2003, section 3.5",
     ),
     "gang-io-migrate": PolicyEntry(
         "gang:Gang",
         "the adaptive kind, which also moves running jobs to their file's nodes",
-        {"where": Where.FILES_FIRST, "local_first": True, "migrate": True},
+        {"where": Where.FILES_FIRST, "migrate": True},
         source="Zhang et al. 2003, section 3.6",
     ),
     "replay": PolicyEntry("replay:Replay", "the log's own schedule: each job starts at its start time in the log"),

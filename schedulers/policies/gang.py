@@ -28,7 +28,7 @@ from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
+from spillway.schedulers.timesharing.rules import Queue, Rules, Where
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices, to_us
 
@@ -56,16 +56,13 @@ class Gang:
     queue: Queue = option(
         Queue.STOP, help="whether a job that fits nowhere blocks the jobs behind it (section 3.2), or they are tried"
     )
-    local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
-    migration_row: Target = option(Target.FIRST, help="row that a job moves to where it fits into several")
     migration_start: MigrationStart = option(
         MigrationStart.NEXT_QUANTUM,
         help="when a moved job restarts: with the next slice (section 3.6), or at once",
     )
     migration_cost: float = option(20.0, unit="s", low=0.0, high=1e9, help="time of restarting a job that was moved")
     migration_limit: int = option(64, unit="tasks", low=0, high=1_000_000, help="most tasks that move in one slice")
-    compaction: bool = option(True, help="whether jobs are moved to fuller rows")
     local_cost: float = option(0.03, unit="s", low=0.0, high=1e6, help="time of a block on the task's own node")
     remote_cost: float = option(0.09, unit="s", low=0.0, high=1e6, help="time of a block on another node")
 
@@ -76,7 +73,7 @@ class Gang:
 
     def rules(self) -> Rules:
         """Rules of the matrix algorithm, from the options."""
-        return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction, self.queue)
+        return Rules(self.where, self.migrate, self.queue)
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Recompute the matrix: move jobs in it, start waiting jobs that fit."""

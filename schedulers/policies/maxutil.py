@@ -20,6 +20,9 @@ from spillway.schedulers.policykit.passes import fill, serve_first
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.search.permutations import all_orders, sorted_by
 
+ALL_ORDERS_JOBS = 6
+"""Largest number of jobs of which all orders are tried."""
+
 
 @dataclass(frozen=True)
 class MaxUtil:
@@ -34,7 +37,6 @@ class MaxUtil:
     balance: float = option(
         1.0, low=0.0, high=1e6, help="nodes come first while burst-buffer load <= balance x compute load of the queue"
     )
-    exhaustive: int = option(6, unit="jobs", low=0, high=8, help="largest number of jobs of which all orders are tried")
     evaluations: int = option(
         5000, unit="evaluations", low=0, high=100_000_000, help="swaps that hill climbing tries per pass"
     )
@@ -61,7 +63,7 @@ class MaxUtil:
 
     def _search(self, view: View, filling: Filling) -> Order:
         """Best of all orders for few jobs; else the best of the thesis's nine, improved by swaps."""
-        if len(filling.jobs) <= self.exhaustive:
+        if len(filling.jobs) <= ALL_ORDERS_JOBS:
             return filling.best_of(all_orders(len(filling.jobs)))[0]
         columns = (key_column(filling.jobs, name, view.now_s) for name in THESIS_STARTS)
         best, _ = filling.best_of(sorted_by(columns))

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeGuard
 
-from spillway.base.options import option
 from spillway.base.units import size
 from spillway.core import Resource
 from spillway.schedulers.model.decisions import Decision, Reject, WakeAt
@@ -34,6 +33,9 @@ FIELDS = (
 
 TOLERANCE_S = 1.0
 """Largest delay at which a job is not late (s): logs state whole seconds."""
+
+PATIENCE_S = 86_400.0
+"""Delay after which the first late job gets a reservation (s)."""
 
 NOW_S = 1e-6
 """Starts within this time are due now (s): no simulator can be called earlier."""
@@ -113,10 +115,6 @@ class Replay:
     source: ClassVar[str] = "the log's own schedule"
     needs_fields: ClassVar[tuple[str, ...]] = (SITE_WAIT,)
 
-    patience: float = option(
-        86_400.0, unit="s", low=0.0, high=1e9, help="delay after which the first late job gets a reservation"
-    )
-
     def due(self, view: View) -> bool:
         """Whether jobs preempt others in this pass: never, they start at their times in the log."""
         return False
@@ -153,7 +151,7 @@ class Replay:
                 course.lacked.setdefault(number, binding)
                 if view.notes is not None:
                     view.notes.write(job.id, Role.PASSED_OVER, binding)
-            if not reserved and view.now_s - due_s > self.patience:
+            if not reserved and view.now_s - due_s > PATIENCE_S:
                 reserve(view, job, Resource.ALL)
                 reserved = True
 

@@ -203,8 +203,10 @@ class SlurmBackfill:
         False, help="whether backfill passes plan licenses; else a job that lacks licenses reserves nothing"
     )
     release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm that gives the rules")
-    bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
-    sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
+    bf_phase: float = 0.0
+    """Time of a first backfill pass (s), for comparisons with recordings."""
+    sched_phase: float = 0.0
+    """Time of a first main pass (s), for comparisons with recordings."""
     recorded: Recorded | None = None
     """Recorded passes of a real Slurm, for comparisons; after the last one passes are regular."""
 

@@ -16,7 +16,8 @@ class Where(enum.Enum):
     FILES = "files"
     """On its file's nodes, or it waits: I/O-aware gang scheduling."""
     FILES_FIRST = "files-first"
-    """On its file's nodes if they are free in some row, else anywhere: adaptive."""
+    """On its file's nodes if they are free in some row, else anywhere: adaptive. Jobs on their file's nodes are
+    replicated before the others (section 3.5)."""
 
     @property
     def code(self) -> int:
@@ -33,15 +34,6 @@ class Queue(enum.Enum):
     """They are tried in their order (section 3.1: as long as any job fits)."""
 
 
-class Target(enum.Enum):
-    """Choices of a row for a job whose file's nodes are free in several rows."""
-
-    FIRST = "first"
-    """The first in order of rows: the paper's algorithm."""
-    FULLEST = "fullest"
-    """The one with the fewest free cells: the paper's second option, which it leaves for later."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """Differences between the four policies.
@@ -50,33 +42,17 @@ class Rules:
     ----------
     where
         Columns on which a waiting job may be placed.
-    local_first
-        Whether local jobs are replicated before remote ones.
     migrate
         Whether remote jobs are moved to their files' nodes.
-    target
-        Row to which they are moved.
-    compaction
-        Whether rows are compacted.
     queue
         Whether waiting jobs behind one that does not fit are tried.
     """
 
     where: Where = Where.ANYWHERE
-    local_first: bool = False
     migrate: bool = False
-    target: Target = Target.FIRST
-    compaction: bool = True
     queue: Queue = Queue.STOP
 
     @property
     def of_core(self) -> GangRules:
         """The same for :class:`spillway.core.GangMatrix`."""
-        return GangRules(
-            self.where.code,
-            self.local_first,
-            self.migrate,
-            self.target is Target.FULLEST,
-            self.compaction,
-            self.queue is Queue.SCAN,
-        )
+        return GangRules(self.where.code, self.migrate, self.queue is Queue.SCAN)

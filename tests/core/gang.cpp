@@ -36,12 +36,7 @@ bool legal(const GangMatrix& matrix, const GangLinks& links) {
 }
 
 GangRules drawn_rules(std::mt19937_64& random) {
-  return {static_cast<GangWhere>(random() % 3),
-          random() % 2 == 0,
-          random() % 2 == 0,
-          random() % 2 == 0,
-          random() % 2 == 0,
-          random() % 2 == 0};
+  return {static_cast<GangWhere>(random() % 3), random() % 2 == 0, random() % 2 == 0};
 }
 
 }  // namespace

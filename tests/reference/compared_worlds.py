@@ -40,7 +40,7 @@ FLAT = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB)
 TREE = MiniMachine(
     nodes=8, storages=2, storage_bytes=10 * GB, io_paths=tuple(f"pfs=100/edge{i // 4}=60" for i in range(8))
 )
-SHORT = {"steps": 20, "evaluations": 60, "exhaustive": 4}
+SHORT = {"steps": 20, "evaluations": 60}
 """Short searches."""
 
 

@@ -27,7 +27,7 @@ from spillway.schedulers.model.machine import Machine, common_length
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import Backfill
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
-from spillway.schedulers.policies.maxutil import MaxUtil
+from spillway.schedulers.policies.maxutil import ALL_ORDERS_JOBS, MaxUtil
 from spillway.schedulers.policies.plan import EXHAUSTIVE_JOBS, Plan
 from spillway.schedulers.policies.window import Window
 from spillway.schedulers.policykit.view import View
@@ -209,7 +209,7 @@ def _conservative(policy: Conservative, view: View, table: spec.Table, queue: li
 def _maxutil(policy: MaxUtil, view: View, table: spec.Table, queue: list[spec.Job]) -> Judge:
     if policy.literal_depth or any(job.lives != spec.Lives() for job in queue):
         raise Outside("maxutil: literal depth, lives")
-    if len(queue) - policy.depth > min(FEW, policy.exhaustive):
+    if len(queue) - policy.depth > min(FEW, ALL_ORDERS_JOBS):
         raise Outside("maxutil: more jobs than all orders are tried of")
     return _exactly(spec.maxutil(table, queue, policy.depth, policy.balance))
 

@@ -22,7 +22,7 @@ from spillway.schedulers.timesharing.sharing import SharesNodes
 from tools.fuzz.peer import World
 
 GB = 10**9
-CHEAP: Mapping[str, Any] = {"steps": 20, "evaluations": 60, "exhaustive": 3}
+CHEAP: Mapping[str, Any] = {"steps": 20, "evaluations": 60}
 """Short searches, because the conversation is tested."""
 
 LIVES = (

@@ -48,11 +48,11 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     "command",
     [
         ["run", *SMALL],
-        ["thesis", "--quick"],
-        ["herbein", "--quick"],
-        ["jeannot", "--quick"],
-        ["gang", "--quick"],
-        ["malleable", "--quick"],
+        ["study", "thesis", "--quick"],
+        ["study", "herbein", "--quick"],
+        ["study", "jeannot", "--quick"],
+        ["study", "gang", "--quick"],
+        ["study", "malleable", "--quick"],
     ],
     ids=lambda command: command[0],
 )

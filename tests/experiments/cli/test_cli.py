@@ -68,13 +68,12 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.Capture
         ([], ["campaign"]),
         (["mine.toml", "--workers", "1"], ["campaign", "mine.toml", "--workers", "1"]),
         (["--workers", "1"], ["campaign", "--workers", "1"]),
-        (["gang", "--quick"], ["study", "gang", "--quick"]),
         (["report", "results"], ["report", "results"]),
         (["--version"], ["--version"]),
     ],
 )
 def test_shorter_spellings(given: list[str], meant: list[str]) -> None:
-    """The former names of commands stay."""
+    """A campaign file and no command at all stand for one."""
     assert cli.expanded(given) == meant
 
 

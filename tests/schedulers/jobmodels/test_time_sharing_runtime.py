@@ -100,7 +100,7 @@ FIGURE_7 = [
 """D needs 60 s on its file's nodes, 120 s elsewhere. A and C are in row 0, B and D in row 1, D on nodes 0 and 2."""
 
 
-HOME = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
+HOME = Gang(10.0, 2, Where.FILES_FIRST, migrate=True, migration_cost=2.0)
 
 
 def test_a_migrated_job_pays_once_and_then_runs_locally() -> None:
@@ -164,7 +164,7 @@ def test_a_job_that_is_to_move_makes_way_on_its_links() -> None:
 
 def test_without_migration_it_stays() -> None:
     """Its 120 s are twelve of the odd slices; the last ends at 240 s."""
-    shown = play(Gang(10.0, 2, Where.FILES_FIRST, local_first=True), FIGURE_7)
+    shown = play(Gang(10.0, 2, Where.FILES_FIRST), FIGURE_7)
     assert shown.ends["D"][0] == 240.0
 
 

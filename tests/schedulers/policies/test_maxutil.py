@@ -42,7 +42,7 @@ def test_climbing_finds_what_the_nine_orders_miss() -> None:
     """In no sorted order of these jobs the first that start use all 10 nodes; 6 and 4 do."""
     queue = [job(i, nodes, 50.0, 0.0, float(i)) for i, nodes in enumerate((8, 6, 7, 5, 9, 9, 4))]
     for evaluations, nodes in ((0, 9), (100, 10)):
-        policy = MaxUtil(depth=0, exhaustive=0, evaluations=evaluations)
+        policy = MaxUtil(depth=0, evaluations=evaluations)
         assert sum(start.job.nodes for start in started(policy, view(MACHINE, queue, now_s=50.0))) == nodes
     assert MaxUtil().evaluations == 5000
 
@@ -55,15 +55,15 @@ def test_short_queues(queue: list[Job]) -> None:
 
 
 @settings(max_examples=80)
-@given(REQUESTS, st.integers(0, 5), st.integers(0, 6))
-def test_never_below_submission_order(requests: list[tuple[int, float, float]], busy: int, exhaustive: int) -> None:
+@given(REQUESTS, st.integers(0, 5))
+def test_never_below_submission_order(requests: list[tuple[int, float, float]], busy: int) -> None:
     """Without reservations the score is at least that of greedy filling."""
     jobs = jobs_of(requests)
     seen = view(MACHINE, jobs[busy:], 20.0, jobs[:busy])
     timeline: Timeline = seen._timeline_source()
     queue = list(seen.queue)
     greedy, _ = plain_score(timeline, queue, range(len(queue)), lambda one: one.walltime_s, True)
-    chosen = numbers(started(MaxUtil(depth=0, balance=1e6, exhaustive=exhaustive, evaluations=200), seen))
+    chosen = numbers(started(MaxUtil(depth=0, balance=1e6, evaluations=200), seen))
     order = [next(i for i, one in enumerate(queue) if one.number == number) for number in chosen]
     found, _ = plain_score(timeline, queue, order, lambda one: one.walltime_s, True)
     assert found[:2] >= greedy[:2]

@@ -104,11 +104,14 @@ def test_passes_for_every_event_start_the_same() -> None:
 
 
 @pytest.mark.parametrize(("patience", "start_s"), [(1e9, 1000.0), (100.0, 130.0)])
-def test_a_very_late_job_is_not_passed_for_ever(patience: float, start_s: float) -> None:
+def test_a_very_late_job_is_not_passed_for_ever(
+    monkeypatch: pytest.MonkeyPatch, patience: float, start_s: float
+) -> None:
     """Narrow jobs that start in time keep a wide one waiting, until it is so late that it gets a reservation."""
+    monkeypatch.setattr("spillway.schedulers.policies.replay.PATIENCE_S", patience)
     narrow = [job(0.0, 1, 20.0, 10.0 * index, GB) for index in range(99)]
     wide = job(1.0, 4, 10.0, 14.0)
     played = Played()
-    session = Session(POLICIES["replay"].build({"patience": patience}), rigid(), observer=played)
+    session = Session(POLICIES["replay"].build({}), rigid(), observer=played)
     play(session, MACHINE, [replace(one, walltime_s=20.5) for one in narrow] + [wide])
     assert played.starts["w0!99"] == start_s

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from spillway.core import GangMatrix
 from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
+from spillway.schedulers.timesharing.rules import Queue, Rules, Where
 
 
 class Request(NamedTuple):
@@ -238,12 +238,10 @@ def clean(matrix: Matrix, closed: int = 0) -> Matrix:
     return plain(made)
 
 
-def migrate(
-    matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0, streams: Streams = NO_STREAMS
-) -> Migrated:
+def migrate(matrix: Matrix, tasks: int, closed: int = 0, streams: Streams = NO_STREAMS) -> Migrated:
     """MigrateMatrix."""
     made = of_core(matrix, streams)
-    outcome = made.migrate(tasks, target is Target.FULLEST, closed)
+    outcome = made.migrate(tasks, closed)
     return Migrated(plain(made), tuple(outcome.migrated), outcome.tasks)
 
 

@@ -87,7 +87,7 @@ def test_figure_7_without_migration_stays_remote() -> None:
     assert count == 1
     assert drawing(placed) == lines("A A C C\nD B D .")
     assert not placed.places[-1].local
-    after = recompute(placed.without([ord("A")]), [], Rules(Where.FILES_FIRST, local_first=True)).matrix
+    after = recompute(placed.without([ord("A")]), [], Rules(Where.FILES_FIRST)).matrix
     (remote,) = [place for place in after.places if place.job == ord("D")]
     assert remote.columns == mask_of((0, 2))
 

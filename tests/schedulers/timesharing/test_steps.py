@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spillway.core import GangMatrix
 from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
+from spillway.schedulers.timesharing.rules import Queue, Rules, Where
 from tests.schedulers.timesharing.matrices import (
     Matrix,
     Place,
@@ -36,14 +36,7 @@ REQUESTS = st.lists(
     ),
     max_size=8,
 )
-RULES = st.builds(
-    Rules,
-    st.sampled_from(Where),
-    local_first=st.booleans(),
-    migrate=st.booleans(),
-    target=st.sampled_from(Target),
-    compaction=st.booleans(),
-)
+RULES = st.builds(Rules, st.sampled_from(Where), migrate=st.booleans())
 
 
 def test_compaction_fills_the_most_populated_row() -> None:
@@ -96,11 +89,10 @@ def test_fill_serves_local_jobs_first() -> None:
     assert drawing(fill(matrix)) == lines("A A .\n. B B\nA A .\n. B B")
 
 
-def test_migration_targets() -> None:
-    """File nodes free in rows 0 and 1: the first of them, or the fuller one."""
+def test_migration_takes_the_first_row() -> None:
+    """File nodes free in rows 0, 1 and 2: the first of them."""
     matrix = matrix_from("A . . .\nB B . .\nC C . D", {"D": (2,)})
     assert migrate(matrix, 9).matrix.places[-1].home == 0
-    assert migrate(matrix, 9, Target.FULLEST).matrix.places[-1].home == 2
 
 
 def test_migration_passes_over_what_exceeds_the_limit() -> None:

@@ -75,5 +75,5 @@ def test_what_the_paper_says_of_which_load() -> None:
 @pytest.mark.parametrize("wrong", [["--set", "jobs=many"], ["--figure", "7"]])
 def test_wrong_options(wrong: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, exit code 2."""
-    assert main(["gang", "--quick", *wrong, "--out", str(tmp_path)]) == 2
+    assert main(["study", "gang", "--quick", *wrong, "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

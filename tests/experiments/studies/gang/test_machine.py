@@ -61,9 +61,7 @@ WORLDS = st.fixed_dictionaries(
     {
         "queue": st.sampled_from(["stop", "scan"]),
         "migration_start": st.sampled_from(["next-quantum", "at-once"]),
-        "migration_row": st.sampled_from(["first", "fullest"]),
         "migration_limit": st.sampled_from(["0", "5", "64", "320"]),
-        "compaction": st.sampled_from(["true", "false"]),
         "level": st.sampled_from(["1", "2", "5", "7"]),
         "quantum": st.sampled_from(["200", "70.5", "13"]),
     }

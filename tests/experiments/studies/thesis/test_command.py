@@ -60,5 +60,5 @@ def test_every_kind_of_figure_is_there(report: Path) -> None:
 
 def test_wrong_data_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder without the published inputs is named in one line."""
-    assert main(["thesis", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert main(["study", "thesis", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "expected the thesis's files there" in capsys.readouterr().err
