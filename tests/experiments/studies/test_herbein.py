@@ -139,7 +139,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_command_needs_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line per point; nothing is judged, and no published value is beside ours."""
     sets = ("log=kth-like", "jobs=12", "seed=0", "under=30", "test=levels", "policy=easy")
-    command = ["herbein", "--quick", *(word for one in sets for word in ("--set", one))]
+    command = ["study", "herbein", "--quick", *(word for one in sets for word in ("--set", one))]
     assert main([*command, "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     rows = csv_rows(tmp_path / "out/points.csv")
     assert {row["log"] for row in rows} == {"kth-like"}

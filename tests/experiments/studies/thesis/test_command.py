@@ -13,7 +13,17 @@ from tests.kit.tables import csv_rows
 
 pytestmark = pytest.mark.slow
 SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"
-ARGUMENTS = ["thesis", "--quick", "--set", "model=rigid", "--set", "workload=part-0;part-2", "--set", SCHEDULES]
+ARGUMENTS = [
+    "study",
+    "thesis",
+    "--quick",
+    "--set",
+    "model=rigid",
+    "--set",
+    "workload=part-0;part-2",
+    "--set",
+    SCHEDULES,
+]
 
 
 @pytest.fixture(scope="module")
