@@ -24,7 +24,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.steering import Steering
-from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, SiteTerms
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplayable
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
@@ -362,16 +362,28 @@ def assemble(
     _check(policy, settings, model, life, literal=literal)
     runtime, steering = _plays(policy, settings, model, life, on_record, on_conflict)
     deciding, refuses = _around(policy, settings, model, life, runtime.refuses)
-    cadence = cadence or (Cadence.EVENT if literal else Cadence.MESSAGE)
-    return Session(
-        deciding,
-        runtime,
-        passes=Passes(seed, cadence, explain, _ESTIMATORS[settings.estimates](settings), steering),
-        ground=_ground(settings, burst_buffer_bytes, location_shape, literal=literal),
-        jobs=_job_terms(settings, model, refuses),
-        site=_site_terms(settings),
-        observer=observer,
+    aware = settings.bandwidth == "aware"
+    terms = Terms(
+        seed=seed,
+        cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
+        explain=explain,
+        estimator=_ESTIMATORS[settings.estimates](settings),
+        steering=steering,
+        defaults=MachineDefaults(
+            burst_buffer_bytes, location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)
+        ),
+        placement=Placement(settings.node_order, settings.storage_order),
+        timeline=PublishedTimeline if literal else Timeline,
+        unplayable=unplayable(model, refuses),
+        fewest_nodes=model.fewest_nodes(),
+        demand=model.demand() if aware else None,
+        lives=model.lives if type(model).lives is not JobModel.lives else None,
+        site=settings.site_stated,
+        suspend="" if settings.suspend == "refused" else settings.suspend,
+        rest=rest_of,
+        on_outage=settings.on_outage,
     )
+    return Session(deciding, runtime, terms=terms, observer=observer)
 
 
 def _plays(
@@ -429,32 +441,6 @@ def _around(
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return WithPersistent(deciding, int(settings.bb_user_limit), keep), refuses
-
-
-def _job_terms(settings: Settings, model: JobModel, refuses: Callable[[Job], str | None]) -> JobTerms:
-    """Terms of all jobs beside their own fields."""
-    return JobTerms(
-        unplayable(model, refuses),
-        model.fewest_nodes(),
-        model.demand() if settings.bandwidth == "aware" else None,
-        model.lives if type(model).lives is not JobModel.lives else None,
-    )
-
-
-def _site_terms(settings: Settings) -> SiteTerms:
-    """Terms of the site, and the handling of preemption and outages."""
-    suspend = "" if settings.suspend == "refused" else settings.suspend
-    return SiteTerms(settings.site_stated, suspend, rest_of, settings.on_outage)
-
-
-def _ground(settings: Settings, burst_buffer_bytes: int, location_shape: tuple[int, ...], *, literal: bool) -> Ground:
-    """Defaults for reading the machine, rules of placement, and the kind of timeline."""
-    aware = settings.bandwidth == "aware"
-    return Ground(
-        MachineDefaults(burst_buffer_bytes, location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)),
-        Placement(settings.node_order, settings.storage_order),
-        PublishedTimeline if literal else Timeline,
-    )
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ from spillway.schedulers.core.outages import NO_HOSTS, OnOutage, Outages, requir
 from spillway.schedulers.core.partitions import node_sets
 from spillway.schedulers.core.preemption import Notices
 from spillway.schedulers.core.resizes import Resizes
-from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, SiteTerms
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.core.views import Views
 from spillway.schedulers.core.words import Numbers, illegal, refusal
 from spillway.schedulers.model import reasons
@@ -86,7 +86,7 @@ class Session(native.SessionCore):
         Decides; called once per message (or event).
     runtime
         Plays started jobs.
-    passes, ground, jobs, site
+    terms
         Settings of passes, of the machine, of jobs, and of the site.
     observer
         Watches submissions, starts and ends.
@@ -113,49 +113,45 @@ class Session(native.SessionCore):
         policy: Policy,
         runtime: Runtime,
         *,
-        passes: Passes | None = None,
-        ground: Ground | None = None,
-        jobs: JobTerms | None = None,
-        site: SiteTerms | None = None,
+        terms: Terms | None = None,
         observer: Observer | None = None,
     ) -> None:
-        passes, jobs = passes or Passes(), jobs or JobTerms()
-        ground, site = ground or Ground(), site or SiteTerms()
-        if jobs.lives is not None and issubclass(ground.timeline, PublishedTimeline):
+        terms = terms or Terms()
+        if terms.lives is not None and issubclass(terms.timeline, PublishedTimeline):
             raise OptionError(
                 "holdings with lives of their own and the published timeline exclude each other: the published "
                 "scheduler held burst buffers as long as nodes"
             )
         self.observer = observer or Observer()
         watched = [name for name in vars(Observer) if getattr(type(self.observer), name) is not getattr(Observer, name)]
-        super().__init__(passes.cadence is Cadence.EVENT, watched)
+        super().__init__(terms.cadence is Cadence.EVENT, watched)
         self._policy, self._runtime = policy, runtime
-        self._ground, self._terms, self._passes = ground, jobs, passes
-        self.site = site.site
+        self._terms = terms
+        self.site = terms.site
         self.jobs: Mapping[str, Job] = ById(
             self.line.find, lambda: [job.id for job in self.line.waiting()], lambda: len(self.line)
         )
         self.filled_s: Mapping[str, float] = ById(self.filled, self.filled_ids, lambda: self.filled_count)
         self.dependents = Dependents(self)
         self.cancellations = Cancellations(self)
-        self.outages = Outages(site.on_outage)
-        self.notices = Notices(site.site or Site(), site.suspend, site.rest)
+        self.outages = Outages(terms.on_outage)
+        self.notices = Notices(terms.site or Site(), terms.suspend, terms.rest)
         self.notebook: dict[str, Any] = {}
         self._machine: Machine | None = None
         self.book: Book
         self.counted: Counted
         self.admission: Admission
         self.pool: Pool
-        self._views = Views(self, passes, jobs)
+        self._views = Views(self, terms)
         self._others = Decisions(self)
         self._deaths = Deaths(self)
         self._losses = Losses(self, self._deaths)
-        self._resizes = Resizes(self, passes.steering) if passes.steering is not None else None
+        self._resizes = Resizes(self, terms.steering) if terms.steering is not None else None
         self._call_s = -1.0
         self._notes: Any = None
         self._remedy = ""
-        self.moldable = jobs.fewest_nodes is not None
-        self.rare = site.on_outage is not OnOutage.CONTINUE or self.notices.rules.active or passes.steering is not None
+        self.moldable = terms.fewest_nodes is not None
+        self.rare = terms.on_outage is not OnOutage.CONTINUE or self.notices.rules.active or terms.steering is not None
 
     # ------------------------------------------------------------------ public
 
@@ -262,21 +258,21 @@ class Session(native.SessionCore):
 
     def _begins(self, event: SimulationBegins) -> None:
         """Begin the conversation, with the machine and the simulator's settings."""
-        ground, jobs, site = self._ground, self._terms, self.site or Site()
+        terms, site = self._terms, self.site or Site()
         resources = arrivals.check_begin(event)
-        machine = Machine.from_simulation_begins(event, ground.defaults)
-        if jobs.demand is not None and jobs.demand.from_storages:
+        machine = Machine.from_simulation_begins(event, terms.defaults)
+        if terms.demand is not None and terms.demand.from_storages:
             machine = machine.trunk()
         sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
         self.counted = Counted(site, layers, sets, self._alive)
         machine = dataclasses.replace(machine, partitions=sets, pools=self.counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         self.layered = bool(layers)
-        estimator = self._passes.estimator
-        self.book = Book(self._machine, ground.timeline(self._machine, self.now_s, ground.placement), estimator)
+        estimator = terms.estimator
+        self.book = Book(self._machine, terms.timeline(self._machine, self.now_s, terms.placement), estimator)
         self.admission = Admission(
-            self._machine, event.profiles, ground.placement, ground.timeline, estimator,
-            jobs.unplayable or self._runtime.refuses, jobs.demand, jobs.lives, site, self.counted,
+            self._machine, event.profiles, terms.placement, terms.timeline, estimator,
+            terms.unplayable or self._runtime.refuses, terms.demand, terms.lives, site, self.counted,
         )  # fmt: skip
         self.pool = Pool(self.book.kept, self.book)
         self._remedy = event.config.dynamic_jobs_remedy

@@ -1,4 +1,4 @@
-"""Settings of a session besides its policy and its runtime, grouped by subject."""
+"""Settings of a session besides its policy and its runtime."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Cadence(enum.Enum):
     EVENT = "event"
 
 
-@dataclass(frozen=True)
-class Passes:
-    """Settings of the policy's passes.
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Settings of a session, of its machine, of its jobs and of its site.
 
     Attributes
     ----------
@@ -40,41 +40,12 @@ class Passes:
         Expected durations of jobs; default: their walltimes.
     steering
         Controllers that resize running jobs.
-    """
-
-    seed: int = 0
-    cadence: Cadence = Cadence.MESSAGE
-    explain: bool = False
-    estimator: Estimator = field(default_factory=Walltimes)
-    steering: Steering | None = None
-
-
-@dataclass(frozen=True)
-class Ground:
-    """Settings of the machine, and of the placement of jobs.
-
-    Attributes
-    ----------
     defaults
         Default properties, for a platform that does not state them.
     placement
         Choice of nodes and storage nodes for a request.
     timeline
-        Class of the timeline; :class:`spillway.core.PublishedTimeline` reproduces
-        published numbers.
-    """
-
-    defaults: MachineDefaults | None = None
-    placement: Placement = field(default_factory=Placement)
-    timeline: type[Timeline] = Timeline
-
-
-@dataclass(frozen=True)
-class JobTerms:
-    """Properties of jobs that they do not state themselves, most of them given by the job model.
-
-    Attributes
-    ----------
+        Class of the timeline; :class:`spillway.core.PublishedTimeline` reproduces published numbers.
     unplayable
         Gives the reason why a submitted job cannot be played although the machine could hold it; ``None`` if it can.
         Default: the runtime's refusals.
@@ -84,20 +55,6 @@ class JobTerms:
         Bandwidth that jobs need under the job model; default: their field ``io_rate``.
     lives
         Intervals of a job's burst buffers and bandwidth, around that of its nodes; default: the interval of its nodes.
-    """
-
-    unplayable: Callable[[Job], str | None] | None = None
-    fewest_nodes: Callable[[Job], int] | None = None
-    demand: Demand | None = None
-    lives: Callable[[Job], Lives | None] | None = None
-
-
-@dataclass(frozen=True)
-class SiteTerms:
-    """Settings of the site, and of events that end running jobs early.
-
-    Attributes
-    ----------
     site
         Partitions, shares and pools; default: no site.
     suspend
@@ -108,6 +65,18 @@ class SiteTerms:
         Handling of running jobs on nodes and storage nodes that machine events make unavailable.
     """
 
+    seed: int = 0
+    cadence: Cadence = Cadence.MESSAGE
+    explain: bool = False
+    estimator: Estimator = field(default_factory=Walltimes)
+    steering: Steering | None = None
+    defaults: MachineDefaults | None = None
+    placement: Placement = field(default_factory=Placement)
+    timeline: type[Timeline] = Timeline
+    unplayable: Callable[[Job], str | None] | None = None
+    fewest_nodes: Callable[[Job], int] | None = None
+    demand: Demand | None = None
+    lives: Callable[[Job], Lives | None] | None = None
     site: Site | None = None
     suspend: str = ""
     rest: Rest | None = None

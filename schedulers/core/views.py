@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.terms import JobTerms, Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.policykit.view import Running, View
 
@@ -43,15 +43,14 @@ class Views:
     ----------
     session
         The conversation.
-    passes, jobs
+    terms
         See :class:`spillway.schedulers.core.session.Session`.
     """
 
-    def __init__(self, session: Any, passes: Passes, jobs: JobTerms) -> None:
+    def __init__(self, session: Any, terms: Terms) -> None:
         self._session = session
-        self._passes = passes
-        self._jobs = jobs
-        self.rng = Random(passes.seed)
+        self._terms = terms
+        self.rng = Random(terms.seed)
 
     def view(self) -> View:
         """The view of a pass that begins now; the book must have been advanced."""
@@ -65,9 +64,9 @@ class Views:
             book.timeline.copy,
             self.rng,
             session.notebook,
-            PassNotes() if self._passes.explain else None,
-            self._passes.estimator.estimate_s,
-            self._jobs.fewest_nodes,
+            PassNotes() if self._terms.explain else None,
+            self._terms.estimator.estimate_s,
+            self._terms.fewest_nodes,
             book.held,
             book.nodes_out,
             book,
@@ -78,6 +77,6 @@ class Views:
         view.site = session.site
         if session.notices.rules.active:
             view.vacate = book.vacate
-        if self._jobs.lives is not None:
+        if self._terms.lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         return view

@@ -25,7 +25,7 @@ from spillway.schedulers.controllers.scene import Controller, Reason, Resize, Sc
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.steering import Steering
-from spillway.schedulers.core.terms import JobTerms, Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.gates import IoControl, make_gate
 from spillway.schedulers.jobmodels.malleable import Malleable
@@ -184,8 +184,7 @@ def play(
     session = Session(
         killing,
         execution,
-        passes=Passes(steering=steering),
-        jobs=JobTerms(fewest_nodes=Moldable() if moldable else None),
+        terms=Terms(steering=steering, fewest_nodes=Moldable() if moldable else None),
     )
 
     def applications_know_their_nodes(message: Message, reply: Reply) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Passes
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies import POLICIES
@@ -55,7 +55,7 @@ def run(
     session = Session(
         POLICIES[name].build({}, literal=literal),
         rigid(),
-        passes=Passes(seed=3, cadence=cadence, explain=True),
+        terms=Terms(seed=3, cadence=cadence, explain=True),
         observer=played,
     )
     return played, play(session, shape, jobs)

@@ -20,7 +20,7 @@ from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground, Passes, SiteTerms
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Site
@@ -109,9 +109,7 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
     session = Session(
         Conservative(order),
         rigid(),
-        passes=Passes(explain=True),
-        ground=Ground(placement=placement),
-        site=SiteTerms(site=site),
+        terms=Terms(explain=True, placement=placement, site=site),
         observer=promises,
     )
     play(session, TREE if tree else SHAPE, jobs, late_s)

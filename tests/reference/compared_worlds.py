@@ -15,7 +15,7 @@ from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Ground, Passes
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
@@ -83,8 +83,11 @@ def plain(rng: Random, policy: str, comparison: Comparison) -> None:
         session = Session(
             POLICIES[policy].build(_options(rng, policy)),
             rigid(),
-            passes=Passes(seed=3, cadence=rng.choice((Cadence.MESSAGE, Cadence.MESSAGE, Cadence.EVENT))),
-            ground=Ground(placement=comparison.placement),
+            terms=Terms(
+                seed=3,
+                cadence=rng.choice((Cadence.MESSAGE, Cadence.MESSAGE, Cadence.EVENT)),
+                placement=comparison.placement,
+            ),
         )
         play(session, rng.choice((FLAT, TREE)), plain_jobs(rng), rng.choice((0.0, 1e-4)))
 

@@ -26,7 +26,7 @@ from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground, Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
@@ -88,8 +88,7 @@ def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: He
     session = Session(
         POLICIES["easy"].build(),
         ProgramRuntime(Rigid()),
-        ground=Ground(defaults=MachineDefaults(bandwidth=bandwidth)),
-        passes=Passes(estimator=Requested()),
+        terms=Terms(defaults=MachineDefaults(bandwidth=bandwidth), estimator=Requested()),
     )
     watch = Stopwatch(session)
     play(watch.handle, draw_herbein(model, scaled), tree_of(nodes, UNDER_PROVISIONED))

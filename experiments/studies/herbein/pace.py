@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground, Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
@@ -71,8 +71,7 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
         session = Session(
             POLICIES["easy"].build(),
             ProgramRuntime(Rigid()),
-            ground=Ground(defaults=MachineDefaults(bandwidth=False)),
-            passes=Passes(estimator=Requested()),
+            terms=Terms(defaults=MachineDefaults(bandwidth=False), estimator=Requested()),
         )
         return play(session, workload, machine) / (CHANGES_PER_JOB * len(workload.jobs))
 

@@ -18,7 +18,7 @@ from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground, Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Job
@@ -50,8 +50,7 @@ def play(point: Point) -> Values:
     session = Session(
         POLICIES[point.text("policy")].build(order),
         ProgramRuntime(Rigid()),
-        ground=Ground(defaults=MachineDefaults(bandwidth=point["scheduler"] == AWARE)),
-        passes=Passes(estimator=Requested()),
+        terms=Terms(defaults=MachineDefaults(bandwidth=point["scheduler"] == AWARE), estimator=Requested()),
         observer=diary,
     )
     data = {

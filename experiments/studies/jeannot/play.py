@@ -13,7 +13,7 @@ from spillway.experiments.studies.points import Point, Values
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.operations import Sequenced
 from spillway.schedulers.jobmodels.record import JobRecord
@@ -104,7 +104,7 @@ def execute(point: Point, workload: Workload) -> Execution:
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
     runtime = ProgramRuntime(Sequenced(), gate, 0, records.append)
-    session = Session(_policy(point), runtime, passes=Passes(estimator=Requested()))
+    session = Session(_policy(point), runtime, terms=Terms(estimator=Requested()))
     platform = _platform(protocol_of(point).platform)
     data = {
         "nb_res": workload.nb_res,

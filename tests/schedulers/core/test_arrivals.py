@@ -28,7 +28,7 @@ from spillway.protocol.messages import (
     TaskProgress,
 )
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Passes
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.policies import POLICIES
 from tests.schedulers.runtimes import rigid
 
@@ -146,7 +146,7 @@ def test_events_that_cannot_follow(events: tuple[Event, ...], path: str) -> None
 
 def test_a_job_ends_before_its_start_was_sent() -> None:
     """A pass after each event starts it; its end in the same message comes from nowhere (it was accepted before)."""
-    session = Session(POLICIES["fcfs"].build({}), rigid(), passes=Passes(cadence=Cadence.EVENT))
+    session = Session(POLICIES["fcfs"].build({}), rigid(), terms=Terms(cadence=Cadence.EVENT))
     session.handle(Message(0.0, (BEGINS,)))
     assert refused(session, 5.0, job(0), done("w0!0")).path == "$.events[1].data.job_id"
 

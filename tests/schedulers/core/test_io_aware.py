@@ -18,7 +18,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
@@ -107,7 +107,7 @@ def test_a_job_that_can_never_fit_is_refused_with_the_level() -> None:
 
 def test_io_ignorant_sessions_start_both() -> None:
     """Without bandwidth among the resources, Job 2 starts beside Job 1: the over-allocation of Figure 3."""
-    session = Session(POLICIES["easy"].build(), rigid(), ground=Ground(defaults=MachineDefaults(bandwidth=False)))
+    session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(defaults=MachineDefaults(bandwidth=False)))
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     reply = session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 3, 128))))
     assert [event.job_id for event in reply.events if isinstance(event, ExecuteJob)] == ["w0!1", "w0!2"]

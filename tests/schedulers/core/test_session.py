@@ -28,7 +28,7 @@ from spillway.protocol.messages import (
     SimulationEnds,
 )
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Passes
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.model.decisions import Decision, Hold, Kill, Pause, Reject, SetPowerState, Start, WakeAt
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
@@ -209,7 +209,7 @@ def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
     events = (completed(0, 5.0), completed(1, 5.0))
     first, winners = (submitted(0, 2), submitted(1, 2)), {}
     for cadence in Cadence:
-        session = opened("filler", 4, passes=Passes(cadence=cadence))
+        session = opened("filler", 4, terms=Terms(cadence=cadence))
         session.handle(Message(0.0, first))
         session.handle(Message(1.0, (submitted(2, 4, 1.0), submitted(3, 2, 1.0))))
         winners[cadence] = started(session.handle(Message(5.0, events)))
@@ -224,7 +224,7 @@ def test_a_job_whose_end_the_same_message_reports_is_not_killed() -> None:
         if view.now_s == 5.0 and len(view.running) == 3:
             yield from (Kill(one.job, "too long") for one in view.running)
 
-    session = Session(policy, rigid(), passes=Passes(cadence=Cadence.EVENT))
+    session = Session(policy, rigid(), terms=Terms(cadence=Cadence.EVENT))
     session.handle(Message(0.0, (begins(4), *(submitted(number, 1) for number in range(3)))))
     reply = session.handle(Message(5.0, (RequestedCall(5.0), completed(0, 5.0))))
     assert [request.job_ids for request in reply.events if isinstance(request, KillJob)] == [("w0!1",), ("w0!2",)]
@@ -234,7 +234,7 @@ def test_a_job_whose_end_the_same_message_reports_is_not_killed() -> None:
 def test_prediction_is_corrected_when_exceeded() -> None:
     """A user's history shortens estimates; a job that outlives its own is booked on, in steps."""
     history = UserHistory()
-    session = opened("easy", 2, passes=Passes(estimator=history))
+    session = opened("easy", 2, terms=Terms(estimator=history))
 
     def of_user(number: int, at: float) -> JobSubmitted:
         event = submitted(number, 2, at, 1000.0)

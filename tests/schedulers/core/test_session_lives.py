@@ -30,7 +30,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.execution import NOTHING, Ended, Expected, Released, Step
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground, JobTerms
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
@@ -112,7 +112,7 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
         seen.append(tuple(view.running))
         yield from staged(view)
 
-    session = Session(policy, Drains(), jobs=JobTerms(lives=lambda job: STAGED), observer=recorder)
+    session = Session(policy, Drains(), terms=Terms(lives=lambda job: STAGED), observer=recorder)
     session.handle(Message(0.0, (MACHINE,)))
     write_machine(session.machine, tmp_path / "machine.json")
     done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
@@ -199,7 +199,7 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
 )
 def test_the_guard_refuses(decisions: Callable[[Job], Sequence[Decision]], reason: str) -> None:
     """Another size, another number, no free bytes, nodes in it, no time, twice, nothing there, too early, too late."""
-    session = opened(lambda view: decisions(job_in(view, 1)), jobs=JobTerms(lives=lambda job: STAGED))
+    session = opened(lambda view: decisions(job_in(view, 1)), terms=Terms(lives=lambda job: STAGED))
     with pytest.raises(DecisionRefused, match=reason):
         session.handle(Message(0.0, (submitted(1, 2, 6),)))
 
@@ -276,7 +276,7 @@ def test_a_job_that_stages_in_first_could_begin_with_that() -> None:
         found.append(binding_now(view, job_in(view, 1)))
         return ()
 
-    opened(policy, jobs=JobTerms(lives=lambda job: STAGED)).handle(Message(0.0, (submitted(1, 2, 6),)))
+    opened(policy, terms=Terms(lives=lambda job: STAGED)).handle(Message(0.0, (submitted(1, 2, 6),)))
     assert found == [Binding.ORDER]
 
 
@@ -286,8 +286,7 @@ def test_the_published_timeline_knows_no_lives() -> None:
         Session(
             lambda view: (),
             ProgramRuntime(Rigid()),
-            jobs=JobTerms(lives=lambda job: None),
-            ground=Ground(timeline=PublishedTimeline),
+            terms=Terms(lives=lambda job: None, timeline=PublishedTimeline),
         )
 
 

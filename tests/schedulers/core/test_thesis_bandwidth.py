@@ -12,7 +12,7 @@ from spillway.platforms import parse_platform, platform_from, resolve_platform
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import ExecuteJob, JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.machine import Link, Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.world.machines import Machines
@@ -56,7 +56,7 @@ def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) ->
 
 def test_ignorant_sessions_start_them() -> None:
     """Without scheduled bandwidth rates are ignored."""
-    session = Session(POLICIES["easy"].build(), rigid(), ground=Ground(defaults=MachineDefaults(bandwidth=False)))
+    session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(defaults=MachineDefaults(bandwidth=False)))
     session.handle(Message(0.0, (begins(thesis()),)))
     reply = session.handle(Message(0.0, tuple(submitted(number, 8, 8 * GB) for number in range(4))))
     assert [type(event) for event in reply.events] == [ExecuteJob] * 4

@@ -12,7 +12,7 @@ from spillway.protocol.batsim4.codec import decode_reply, encode_reply
 from spillway.protocol.messages import BatsimConfig, ExecuteJob, JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Ground
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.jobmodels.stream import Stream
@@ -49,7 +49,7 @@ def play(engine_class: type, portable: bool) -> tuple[dict[str, float], list[Exe
     """Ends of the jobs, and the requests that started them."""
     platform = platform_from("herbein-small")
     runtime = ProgramRuntime(Stream() if portable else Rigid())
-    session = Session(POLICIES["fcfs"].build(), runtime, ground=Ground(defaults=MachineDefaults(bandwidth=False)))
+    session = Session(POLICIES["fcfs"].build(), runtime, terms=Terms(defaults=MachineDefaults(bandwidth=False)))
     ends: dict[str, float] = {}
     sent: list[ExecuteJob] = []
 

@@ -9,7 +9,7 @@ import pytest
 
 from spillway.core import Fit, Timeline
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -49,7 +49,7 @@ def test_a_late_report_moves_the_promises_behind_it_and_none_passes_another(late
         MiniJob(2.0, 8, 100.0, 99.0),
         MiniJob(3.0, 8, 1000.0, 999.0),
     ]
-    play(Session(Conservative(), rigid(), passes=Passes(explain=True), observer=played), EIGHT, jobs, late_s)
+    play(Session(Conservative(), rigid(), terms=Terms(explain=True), observer=played), EIGHT, jobs, late_s)
     assert [played.starts[f"w0!{number}"] for number in range(4)] == pytest.approx([0.0, 10.0, 19.0, 118.0], abs=0.01)
     first: dict[str, float | None] = {}
     for _, notes in played.passes:

@@ -8,7 +8,7 @@ import pytest
 
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Passes
+from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
@@ -26,7 +26,7 @@ def job(submit_s: float, nodes: int, run_s: float, wait_s: float, bb_bytes: int 
 def replayed(jobs: list[MiniJob], *, explain: bool = False) -> tuple[Played, Session]:
     """Play jobs by their log."""
     played = Played()
-    session = Session(POLICIES["replay"].build({}), rigid(), passes=Passes(explain=explain), observer=played)
+    session = Session(POLICIES["replay"].build({}), rigid(), terms=Terms(explain=explain), observer=played)
     play(session, MACHINE, jobs)
     return played, session
 
@@ -98,7 +98,7 @@ def test_passes_for_every_event_start_the_same() -> None:
     """For any number of calls."""
     jobs = [job(float(i % 7), 1 + i % 4, 5.0 + i % 3, float(3 * i)) for i in range(20)]
     often = Played()
-    session = Session(POLICIES["replay"].build({}), rigid(), passes=Passes(cadence=Cadence.EVENT), observer=often)
+    session = Session(POLICIES["replay"].build({}), rigid(), terms=Terms(cadence=Cadence.EVENT), observer=often)
     play(session, MACHINE, [replace(one) for one in jobs])
     assert often.starts == replayed(jobs)[0].starts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Passes
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.service.narrator import Narrator
 from tests.schedulers.runtimes import rigid
@@ -20,7 +20,7 @@ def _submitted(now: float, name: str, nodes: int, walltime: int) -> JobSubmitted
 def test_the_story_of_three_jobs() -> None:
     """Submissions, starts, ends, a rejection, and the reason of a wait once."""
     lines: list[str] = []
-    session = Session(POLICIES["easy"].build(), rigid(), passes=Passes(explain=True), observer=Narrator(lines.append))
+    session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(explain=True), observer=Narrator(lines.append))
     session.handle(Message(0.0, (SimulationBegins(0.0, HOSTS, ()),)))
     session.handle(Message(1.0, (_submitted(1.0, "a", 3, 50),)))
     session.handle(Message(2.0, (_submitted(2.0, "b", 4, 10),)))
