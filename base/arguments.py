@@ -135,7 +135,8 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
         name, words = info.name.removesuffix("_s").replace("_", "-"), f"{info.help} (default: {show(info.default)})"
         if info.type is bool:
             flag, text = (f"--no-{name}", f"do not {info.help}") if info.default else (f"--{name}", info.help)
-            add = partial(group.add_argument, flag, action="store_const", const=show(not info.default), help=text)
+            add = partial(group.add_argument, flag, action="store_const", const=show(not info.default))
+            add = partial(add, help=text.replace("%", "%%"))
         elif info.choices:
             choices = [show(choice) for choice in info.choices]
             add = partial(group.add_argument, f"--{name}", choices=choices, help=words.replace("%", "%%"))

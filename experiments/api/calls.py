@@ -5,23 +5,22 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.errors import OptionError, shown
-from spillway.base.options import build
+from spillway.base.options import build, describe, parse, unknown
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
 from spillway.experiments.api.policies import Policies, specs_of, text_of
 from spillway.experiments.api.results import Results
 from spillway.experiments.run.errors import RunFailed
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec
+from spillway.experiments.run.spec import Campaign, Conduct, ModelSpec, Playing
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.machines import Machine
-    from spillway.experiments.campaign.pool import Executor
     from spillway.experiments.campaign.whatif import Question
-    from spillway.experiments.run.single import Task
 
 
 def compare(
@@ -31,17 +30,12 @@ def compare(
     machine: str | Machine = "",
     models: str | Sequence[str] = (),
     seeds: int | Sequence[int] = 1,
-    engine: str = "fluid",
     settings: Mapping[str, Any] | None = None,
     site: str | Path = "",
-    events: str = "",
-    tau_s: float = DEFAULT_TAU_S,
-    workers: int = 0,
-    dask: str = "",
     figures: bool | str = False,
-    force: bool = False,
     folder: str | Path | None = None,
     progress: bool = False,
+    **how: Any,
 ) -> Results:
     """Play policies on logs: every log with every policy, model and seed.
 
@@ -60,30 +54,21 @@ def compare(
         Job models with their options; default: as the policies need.
     seeds
         Number of seeds from 0, or the seeds themselves.
-    engine
-        ``fluid`` (contention) or ``fixed`` (stated durations).
     settings
         Settings of the session by name (``bb_life="slurm"``), as ``spillway run --help`` lists them.
     site
         File of the site (``spillway site import``): its partitions, shares, weights and pools; its number of nodes is
         the machine's where no ``machine`` is given.
-    events
-        File of external events, or ``failures:...``.
-    tau_s
-        Bound of the bounded slowdown (s).
-    workers
-        Runs at a time; 0: one per core.
-    dask
-        Address of a Dask scheduler that plays the runs instead.
     figures
         Whether figures and the report are made, or the kinds of files of each figure (``"pdf,svg"``).
-    force
-        Whether a log is also played on a machine that cannot be its own (more than 1.5 times its nodes requested, or
-        more than 2 % of the jobs rejected).
     folder
         Folder of the results, which the next call continues; default: a temporary folder.
     progress
         Whether progress and notes are shown; else a call is quiet.
+    **how
+        Options of ``spillway run`` by name: ``engine="fixed"``, ``events="failures:..."``, ``tau_s=60``,
+        ``transport="bytes"``, ``workers=4``, ``dask="tcp://host:8786"``, ``force=True`` and others
+        (:class:`spillway.experiments.run.spec.Playing`, :class:`spillway.experiments.run.spec.Conduct`).
 
     Raises
     ------
@@ -95,7 +80,7 @@ def compare(
     from spillway.experiments.campaign.comparison import model_of
     from spillway.experiments.run.sessions import refuse_combinations
 
-    executor = _executor(workers, dask)
+    playing, conduct = _how(how, figures)
     given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
     drawn = _seeds_of(seeds)
     if not given or not drawn:
@@ -106,13 +91,7 @@ def compare(
     refuse_combinations(specs, modelled)
     campaign = build(
         Campaign,
-        {
-            "engine": engine,
-            "tau_s": tau_s,
-            "plots": bool(figures),
-            "figures": figures if isinstance(figures, str) else Campaign.figures,
-            "events": events,
-        },
+        playing,
         typed=True,
         name="compare",
         workloads=tuple(read(one).spec() for one in given),
@@ -121,7 +100,7 @@ def compare(
         models=modelled,
         seeds=drawn,
     )
-    return _played([campaign], root, executor, progress, force)
+    return _played([campaign], root, conduct, progress)
 
 
 def whatif(
@@ -135,11 +114,10 @@ def whatif(
     seeds: int | None = None,
     shakes: int | None = None,
     together: bool = False,
-    workers: int = 0,
-    figures: bool = False,
-    force: bool = False,
+    figures: bool | str = False,
     folder: str | Path | None = None,
     progress: bool = False,
+    **how: Any,
 ) -> Results:
     """Ask a what-if question: one change at a time against the machine, the jobs and the policy as they are.
 
@@ -162,7 +140,7 @@ def whatif(
     """
     from spillway.experiments.campaign import whatif as asking
 
-    executor = _executor(workers, "")
+    playing, conduct = _how(how, figures)
     chosen = read(log)
     root = _root(folder)
     question = asking.question_of(
@@ -177,10 +155,10 @@ def whatif(
         shakes=None if shakes is None else _whole("shakes", shakes, 0),
         together=together,
         session={**(settings or {}), **({"site": str(site)} if site else {})},
-        force=force,
-        plots=figures,
+        force=conduct.force,
+        **playing,
     )
-    return _played(question.grids, root, executor, progress, force, question)
+    return _played(question.grids, root, conduct, progress, question)
 
 
 def study(name: str, *options: str, folder: str | Path | None = None) -> Results:
@@ -248,20 +226,19 @@ def _root(folder: str | Path | None) -> Path:
 def _played(
     campaigns: Sequence[Campaign],
     root: Path,
-    executor: Executor[Task],
+    conduct: Conduct,
     progress: bool,
-    force: bool,
     question: Question | None = None,
 ) -> Results:
     from spillway.analysis.document.terminal import WIDE, Terminal
     from spillway.experiments.campaign.campaign import run_grids
     from spillway.experiments.campaign.progress import NotebookConsole
+    from spillway.experiments.cli.arguments import executor_of
 
     console = Terminal() if progress else Terminal(file=io.StringIO(), width=WIDE)
     console = NotebookConsole() if console.is_jupyter else console
-    code = run_grids(
-        campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
-    )
+    conclude = None if question is None else question.answer
+    code = run_grids(campaigns, root, executor_of(conduct), console, replace(conduct, notes=True), conclude)
     if code:
         kept = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
         said = [line for line in kept.splitlines() if line.startswith("failed")]
@@ -272,15 +249,12 @@ def _played(
     )
 
 
-def _executor(workers: int, dask: str) -> Executor[Task]:
-    from spillway.experiments.cli.arguments import available_cores
-
-    at_a_time = _whole("workers", workers, 0)
-    if dask:
-        from spillway.experiments.campaign.dask_pool import DaskPool
-
-        return DaskPool.at(dask)
-    from spillway.experiments.campaign.pool import Pool
-    from spillway.experiments.run.single import execute
-
-    return Pool(execute, at_a_time or available_cores())
+def _how(given: Mapping[str, Any], figures: bool | str) -> tuple[dict[str, Any], Conduct]:
+    """Values of :class:`Playing`, and the conduct, from options by name; raise :class:`OptionError` for a wrong one."""
+    own, further = ({info.name for info in describe(kind)} for kind in (Playing, Conduct))
+    known = sorted((own | further) - {"plots"})
+    for name in given.keys() - set(known):
+        raise OptionError(unknown(name, known))
+    playing = {name: parse(info, given[name], typed=True) for info in describe(Playing) if (name := info.name) in given}
+    playing |= {"plots": bool(figures)} | ({"figures": figures} if isinstance(figures, str) else {})
+    return playing, build(Conduct, {name: value for name, value in given.items() if name in further}, typed=True)

@@ -17,7 +17,6 @@ from rich.markup import escape
 from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.analysis.document.terminal import say
 from spillway.base import durable
-from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
 from spillway.experiments.campaign import machines, places, reuse, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
@@ -32,7 +31,7 @@ from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
-from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
+from spillway.experiments.run.spec import AUTO, Campaign, Conduct, RunSpec
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.model.site_parts import NO_BUFFERS
 from spillway.schedulers.policies.replay import SITE_WAIT
@@ -59,19 +58,27 @@ FAILURES = 1
 """Exit code when a run failed."""
 
 
-def run_campaign(
-    campaign: Campaign,
+def run_grids(
+    campaigns: Sequence[Campaign],
     root: Path,
     executor: Executor[Task],
     console: Console,
-    *,
-    rerun: bool = False,
-    max_runs: int = RUNS.most,
-    force: bool = False,
+    conduct: Conduct | None = None,
+    conclude: Conclude | None = None,
 ) -> int:
-    """Run a campaign and show its results; return the exit code.
+    """Run several grids in one folder and show their results; return the exit code.
 
-    Runs that other code made are kept and marked, or done again with ``rerun``.
+    Runs that are in more than one of them are run once. Runs that other code made are kept and marked, or done again.
+
+    Parameters
+    ----------
+    campaigns
+        At least one. The first decides on engine, events, figures and everything else that is not an axis of a grid.
+    conduct
+        Which runs are repeated, how many there may be, which logs are refused, and whether assumptions are printed
+        (by default they are).
+    conclude
+        Gets the runs of each grid when all have finished, and writes further files in the folder.
 
     Raises
     ------
@@ -79,35 +86,6 @@ def run_campaign(
         The description or an input is wrong, or another command writes the folder; nothing has run then.
     Interrupted
         The user stopped it.
-    """
-    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs, force=force)
-
-
-def run_grids(
-    campaigns: Sequence[Campaign],
-    root: Path,
-    executor: Executor[Task],
-    console: Console,
-    *,
-    rerun: bool = False,
-    max_runs: int = RUNS.most,
-    conclude: Conclude | None = None,
-    force: bool = False,
-    notes: bool = True,
-) -> int:
-    """Run several grids in one folder as :func:`run_campaign`; runs that are in more than one of them are run once.
-
-    Parameters
-    ----------
-    campaigns
-        At least one. The first decides on engine, events, figures and everything else that is not an axis of a grid.
-    conclude
-        Gets the runs of each grid when all have finished, and writes further files in the folder.
-    force
-        Whether logs are also played on machines that cannot be theirs, which are else refused
-        (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
-    notes
-        Whether to print the assumptions on the inputs, or only the number of notes and their place.
     """
     if place := loading():  # each of its runs would load it, and play again
         raise SpecError(
@@ -117,7 +95,7 @@ def run_grids(
     paper_of(campaigns[0])  # its errors come before any run
     with results_folder(root):
         campaigns = _with_sites(_with_site_waits(campaigns))
-        return _run_grids(campaigns, root, executor, console, rerun, max_runs, conclude, force, notes)
+        return _run_grids(campaigns, root, executor, console, conduct or Conduct(notes=True), conclude)
 
 
 def _run_grids(
@@ -125,11 +103,8 @@ def _run_grids(
     root: Path,
     executor: Executor[Task],
     console: Console,
-    rerun: bool,
-    max_runs: int,
+    conduct: Conduct,
     conclude: Conclude | None,
-    force: bool,
-    notes: bool,
 ) -> int:
     campaign = campaigns[0]
     workloads = places.check(root, campaign)
@@ -140,18 +115,22 @@ def _run_grids(
 
     below = root / SHAKES
     with folders.preparing(root, root / folders.INPUTS, below, below / folders.INPUTS):
-        inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None, refuse=not force)
-        grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
+        inputs = Inputs(
+            root,
+            lambda text: note(text) if conduct.notes or text not in inputs.folded else None,
+            refuse=not conduct.force,
+        )
+        grids = [_runs_of(one, inputs, conduct.max_runs) for one in campaigns]
         runs = tuple({run.id: run for grid in grids for run in grid}.values())
         count = conclude.shakes if conclude is not None else 0
-        refuse_too_many(len(runs) * (1 + count), max_runs, f"campaign {campaign.name!r}")
+        refuse_too_many(len(runs) * (1 + count), conduct.max_runs, f"campaign {campaign.name!r}")
         for run in runs:
             inputs.check_described(run.workload, run.model)
             inputs.check_stated(run.workload, run.policy)
             inputs.check_site(run.workload, run.platform, run.policy)
         shaken = shaken_runs(runs, root, count) if count else {}
         places.claim(root, workloads)
-    if inputs.folded and not notes:
+    if inputs.folded and not conduct.notes:
         about, place = "on machine and jobs", root / ASSUMPTIONS
         if len(inputs.folded) == 1:
             note(f"1 note {about} is in {place} (--notes prints it)")
@@ -169,7 +148,7 @@ def _run_grids(
     again = [run for repeated in shaken.values() for run in repeated]
     tasks += [Task(run, below, campaign.tau_s, simulator, silence_s=silence_s) for run in again]
     jobs = {one.id: inputs.jobs(run.workload) for run in runs for one in (run, *shaken.get(run.id, ()))}
-    outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=rerun)
+    outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=conduct.rerun)
     if shaken and not outcome.failed:
         seal_shaken(root, shaken)
     for warning in warned(runs, root):

@@ -33,25 +33,16 @@ def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
 ) -> int:
     """Run several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
-    from spillway.experiments.cli.arguments import executor_of, load_early
+    from spillway.experiments.cli.arguments import conduct_of, executor_of, load_early
 
+    conduct = conduct_of(options)
     if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
-        load_early(options)
+        load_early(conduct)
 
     from spillway.analysis.document.terminal import terminal
     from spillway.experiments.campaign.campaign import run_grids
 
-    return run_grids(
-        campaigns,
-        out,
-        executor_of(options),
-        terminal(),
-        rerun=options.rerun,
-        max_runs=options.max_runs,
-        force=options.force,
-        conclude=conclude,
-        notes=options.notes,
-    )
+    return run_grids(campaigns, out, executor_of(conduct), terminal(), conduct, conclude)
 
 
 def _count(campaign: Campaign) -> int:

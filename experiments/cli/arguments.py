@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser as Parser
-from spillway.base.arguments import UsageError, complain, natural, place, positive
-from spillway.base.limits import RUNS
+from spillway.base.arguments import UsageError, add_declared, complain, given, natural, place, positive
+from spillway.base.options import build
 from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.pool import Executor
     from spillway.experiments.run.single import Task
+    from spillway.experiments.run.spec import Conduct
 
 RESULTS = Path("results")
 """Folder below which results are kept if no other is given."""
@@ -58,27 +59,12 @@ def add_seeds(group: argparse._ArgumentGroup, words: str) -> None:
     group.add_argument("--seeds", type=positive, default=None, metavar="N", help=words)
 
 
-def add_common(parser: Parser) -> None:
-    """Add the options of all campaigns: place of the runs, folder of the results."""
-    add = parser.add_argument_group("workers").add_argument
-    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
-    add("--dask", metavar="ADDRESS", help="run on the Dask cluster of the scheduler at this address")
-    add(
-        "--dask-tls",
-        type=_three_files,
-        default=(),
-        metavar="CA,CERT,KEY",
-        help="files (PEM) for a Dask cluster at tls://HOST:PORT; without them the traffic is not "
-        "encrypted, and whoever reaches the scheduler runs code as its user",
-    )
-    add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")
-    add(
-        "--dask-patience",
-        type=positive,
-        default=300,
-        metavar="SECONDS",
-        help="time without any worker of a Dask cluster after which the command ends (%(default)s)",
-    )
+def add_conduct(parser: Parser, *, limits: bool = True) -> None:
+    """Add the options of :class:`spillway.experiments.run.spec.Conduct`, and the folder of the results."""
+    from spillway.experiments.run.spec import Conduct
+
+    names = ("workers", "dask", "dask_tls", "dask_jobqueue", "dask_patience_s")
+    add_declared(parser.add_argument_group("workers"), Conduct, *names)
     group = parser.add_argument_group("results")
     group.add_argument(
         "--out",
@@ -87,50 +73,30 @@ def add_common(parser: Parser) -> None:
         help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
         "question: the same command continues in it)",
     )
-    _add_rerun(group)
+    add_declared(group, Conduct, "rerun", *(("notes",) if limits else ()))
+    if limits:
+        add_declared(parser.add_argument_group("limits"), Conduct, "max_runs", "force")
 
 
-def add_max_runs(parser: Parser) -> None:
-    """Add the limits: the number of runs of a campaign, and ``--force``."""
-    group = parser.add_argument_group("limits")
-    group.add_argument(
-        RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
-    )
-    group.add_argument(
-        "--force",
-        action="store_true",
-        help="play a log also where the machine cannot be its own: above 1.5 times its nodes requested, or more than "
-        "2%% of the jobs rejected",
-    )
+def conduct_of(options: argparse.Namespace) -> Conduct:
+    """The conduct that a command line states."""
+    from spillway.experiments.run.spec import Conduct
+
+    return build(Conduct, given(options, Conduct))
 
 
-def add_notes(parser: Parser) -> None:
-    """Add ``--notes``: whether the assumptions on machine and jobs are printed."""
-    words = "print all notes on machine and jobs: omissions and assumptions (else their number)"
-    parser.add_argument_group("results").add_argument("--notes", action="store_true", help=words)
-
-
-def _add_rerun(parser: argparse._ActionsContainer) -> None:
-    """Add ``--rerun``, for results that other code made."""
-    parser.add_argument(
-        "--rerun",
-        action="store_true",
-        help="repeat runs that other code made (an edited policy, for example); else they are kept, named and marked",
-    )
-
-
-def load_early(options: argparse.Namespace) -> None:
+def load_early(conduct: Conduct) -> None:
     """Load the modules of runs in another process, if the runs take place on this machine.
 
     See :func:`spillway.experiments.campaign.pool.begin_loading`.
     """
-    if not options.dask and not options.dask_jobqueue:
+    if not conduct.elsewhere:
         from spillway.experiments.campaign.pool import begin_loading
 
         begin_loading()
 
 
-def executor_of(options: argparse.Namespace) -> Executor[Task]:
+def executor_of(conduct: Conduct) -> Executor[Task]:
     """The executor of a campaign's runs.
 
     Raises
@@ -138,30 +104,27 @@ def executor_of(options: argparse.Namespace) -> Executor[Task]:
     SpecError
         Options do not fit together.
     """
-    if options.dask and options.dask_jobqueue:
+    if conduct.dask and conduct.dask_jobqueue:
         raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
-    if options.dask_tls and not options.dask:
+    if conduct.dask_tls and not conduct.dask:
         raise SpecError("--dask-tls is for --dask; clusters of a batch system take theirs from Dask's configuration")
-    if not options.dask and not options.dask_jobqueue:
+    workers = conduct.workers or available_cores()
+    if not conduct.elsewhere:
         from spillway.experiments.campaign.pool import Pool
         from spillway.experiments.run.single import execute
 
-        return Pool(execute, options.workers)
+        return Pool(execute, workers)
     from spillway.experiments.campaign.dask_pool import DaskPool
 
-    if options.dask:
-        for file in options.dask_tls:
-            if not Path(file).is_file():
-                raise SpecError(f"--dask-tls: there is no file {file!r}; expected CA,CERT,KEY, three files (PEM)")
-        return DaskPool.at(options.dask, options.dask_patience, _note, options.dask_tls)
-    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
-
-
-def _three_files(text: str) -> tuple[str, ...]:
-    files = tuple(text.split(","))
-    if len(files) != 3:
-        raise argparse.ArgumentTypeError(f"expected three files, CA,CERT,KEY, got {text!r}")
-    return files
+    if conduct.dask:
+        files = tuple(conduct.dask_tls.split(",")) if conduct.dask_tls else ()
+        missing = next((file for file in files if not Path(file).is_file()), None)
+        if len(files) not in (0, 3):
+            raise SpecError(f"--dask-tls: expected three files, CA,CERT,KEY, got {conduct.dask_tls!r}")
+        if missing is not None:
+            raise SpecError(f"--dask-tls: there is no file {missing!r}; expected CA,CERT,KEY, three files (PEM)")
+        return DaskPool.at(conduct.dask, conduct.dask_patience_s, _note, files)
+    return DaskPool.from_jobqueue(conduct.dask_jobqueue, workers, conduct.dask_patience_s, _note)
 
 
 def _note(text: str) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from spillway.base.arguments import Parser
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs, add_notes
+from spillway.experiments.cli.arguments import RESULTS, add_conduct, conduct_of
 
 HELP = "a campaign from its file; without one, the demo"
 DESCRIPTION = (
@@ -25,9 +25,7 @@ DEMO = Path(__file__).parents[1] / "campaign" / "demo.toml"
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
-    add_common(parser)
-    add_notes(parser)
-    add_max_runs(parser)
+    add_conduct(parser)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -39,4 +37,4 @@ def command(options: argparse.Namespace) -> int:
     path: Path = options.campaign or DEMO
     if path.suffix != ".toml":
         raise SpecError(f"expected a campaign file (.toml), got {str(path)!r}")
-    return play(read_campaign(path, options.max_runs), options.out or RESULTS / path.stem, options)
+    return play(read_campaign(path, conduct_of(options).max_runs), options.out or RESULTS / path.stem, options)

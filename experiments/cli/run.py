@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spillway.base.arguments import Parser, add_declared, positive
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_notes, add_seeds
+from spillway.experiments.cli.arguments import RESULTS, add_conduct, add_logs, add_seeds, conduct_of
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -39,9 +39,7 @@ def add_arguments(parser: Parser) -> None:
     _model(parser)
     add_declared(parser.add_argument_group("settings of the session"), Settings)
     add_declared(parser.add_argument_group("simulation and output"), Playing)
-    add_common(parser)
-    add_notes(parser)
-    add_max_runs(parser)
+    add_conduct(parser)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -51,7 +49,7 @@ def command(options: argparse.Namespace) -> int:
 
     campaign = campaign_of(options)
     if options.replay:
-        campaign = with_the_site(campaign, force=options.force)
+        campaign = with_the_site(campaign, force=conduct_of(options).force)
     return play(campaign, options.out or default_folder(campaign, RESULTS), options)
 
 

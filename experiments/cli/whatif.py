@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from spillway.base.arguments import Parser, add_declared, given, natural
 from spillway.experiments.cli.arguments import (
     RESULTS,
-    add_common,
+    add_conduct,
     add_logs,
-    add_max_runs,
-    add_notes,
     add_seeds,
+    conduct_of,
     logs_of,
 )
 
@@ -72,9 +71,7 @@ def add_question(parser: Parser) -> None:
     words = "repetitions of each setting with shaken input (default: 10 with fewer than 5 seeds)"
     add("--shakes", type=natural, default=None, metavar="N", help=words)
     add_declared(group, Playing)
-    add_common(parser)
-    add_notes(parser)
-    add_max_runs(parser)
+    add_conduct(parser)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -108,5 +105,6 @@ def asked(options: argparse.Namespace, settings: Sequence[str], *, together: boo
         shakes=options.shakes,
         together=together,
         session=given(options, Settings),
+        force=conduct_of(options).force,
         **given(options, Playing),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from spillway.base.limits import RUNS
 from spillway.base.options import Value, option, show
 
 DEFAULT_TAU_S = 600.0
@@ -212,6 +213,41 @@ class Playing:
     tables: str = option(
         "", help="kinds of files of the summary besides CSV: tex (means by policy, package booktabs), parquet (pyarrow)"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conduct:
+    """Place of a campaign's runs, treatment of runs that exist, and limits: options of every command that plays."""
+
+    workers: int = option(0, low=0, high=100_000, help="runs at a time; 0: one per core")
+    dask: str = option("", help="address of the scheduler of a Dask cluster that plays the runs")
+    dask_tls: str = option(
+        "",
+        help="files (PEM) CA,CERT,KEY for a Dask cluster at tls://HOST:PORT; without them the traffic is not "
+        "encrypted, and whoever reaches the scheduler runs code as its user",
+    )
+    dask_jobqueue: str = option("", help="request --workers Dask workers from a batch system (slurm, pbs ...)")
+    dask_patience_s: float = option(
+        300.0, unit="s", low=1.0, high=1e9, help="time without any worker of the cluster after which the command ends"
+    )
+    rerun: bool = option(
+        False,
+        help="repeat runs that other code made (an edited policy, for example); else they are kept, named and marked",
+    )
+    notes: bool = option(
+        False, help="print all notes on machine and jobs: omissions and assumptions (else their number)"
+    )
+    max_runs: int = option(RUNS.most, unit="runs", low=1, high=10**9, help="refuse campaigns of more runs")
+    force: bool = option(
+        False,
+        help="play a log also where the machine cannot be its own: above 1.5 times its nodes requested, or more than 2 "
+        "% of the jobs rejected",
+    )
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether a Dask cluster plays the runs."""
+        return bool(self.dask or self.dask_jobqueue)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from spillway.base.arguments import positive
 from spillway.experiments.campaign import reuse
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
-from spillway.experiments.cli.arguments import Parser, add_common, executor_of
+from spillway.experiments.cli.arguments import Parser, add_conduct, available_cores, conduct_of, executor_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import pairs, report
 from spillway.experiments.studies.pairs import Reading
@@ -34,7 +34,7 @@ DATA = "data"
 
 def run(study: Study, options: argparse.Namespace) -> int:
     """Run a study; return the exit code (0, or :data:`FAILURES`)."""
-    paper = paper_given(options)  # reports errors before anything runs
+    paper, conduct = paper_given(options), conduct_of(options)  # report errors before anything runs
     console = terminal(200)
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
@@ -45,8 +45,8 @@ def run(study: Study, options: argparse.Namespace) -> int:
         points = list(dict.fromkeys([*usual, *(point for found in (*crossed.values(), *draws) for point in found)]))
 
         def play(points: Sequence[Point]) -> Played:
-            executor = executor_of(options)
-            return play_points(study, points, out, executor, console, workers=options.workers, rerun=options.rerun)
+            workers = conduct.workers or available_cores()
+            return play_points(study, points, out, executor_of(conduct), console, workers=workers, rerun=conduct.rerun)
 
         played = play(points)
         readings = {} if withheld or _audit_failed(study, played) else _judge_readings(study, played, crossed)
@@ -111,7 +111,7 @@ def add_arguments(study: Study, parser: Parser) -> None:
     )
     if study.figures:
         add_figures(parser)
-    add_common(parser)
+    add_conduct(parser, limits=False)
     parser.set_defaults(all=False, data=None)
 
 

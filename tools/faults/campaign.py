@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from spillway.experiments.campaign.campaign import run_campaign
+from spillway.experiments.campaign.campaign import run_grids
 from spillway.experiments.campaign.comparison import campaign_of
 from spillway.experiments.campaign.pool import Failed, Finished, News, Started, describe
 from spillway.experiments.cli import parser_of
@@ -37,7 +37,7 @@ def play(root: Path, arguments: Iterable[str] = ARGUMENTS) -> tuple[int, str]:
     """Run the campaign; return its exit code and its output."""
     said = io.StringIO()
     campaign = campaign_of(parser_of("run").parse_args(list(arguments)[1:]))
-    code = run_campaign(campaign, root, Serial(), Console(file=said, width=500))
+    code = run_grids([campaign], root, Serial(), Console(file=said, width=500))
     return code, said.getvalue()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -17,6 +16,7 @@ import pytest
 from spillway.experiments.campaign.pool import Failed, Finished, News, Pool, Progress, Report, Started
 from spillway.experiments.cli.arguments import load_early
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import Conduct
 
 
 def work(task: str, report: Report) -> None:
@@ -59,8 +59,8 @@ def test_loading_begins_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine's server of runs starts while inputs are prepared; other machines load their own."""
     started: list[int] = []
     monkeypatch.setattr(multiprocessing.forkserver, "ensure_running", lambda: started.append(1))
-    load_early(argparse.Namespace(dask="", dask_jobqueue=""))
-    load_early(argparse.Namespace(dask="tcp://x:1", dask_jobqueue=""))
+    load_early(Conduct())
+    load_early(Conduct(dask="tcp://x:1"))
     assert len(started) == 1
 
 

@@ -23,7 +23,7 @@ from spillway.experiments.campaign.whatif_rows import Asked, Outcome, Row, Rows,
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.single import execute
-from spillway.experiments.run.spec import PlatformSpec
+from spillway.experiments.run.spec import Conduct, PlatformSpec
 from spillway.platforms import parse_platform
 from spillway.schedulers.policykit.windows import starts_of
 from spillway.workloads.batsim_json import read_batsim
@@ -53,7 +53,7 @@ def answered(log: Path) -> tuple[Path, str]:
     question = whatif.question_of(str(log), settings, platform=platform, plots=False, shakes=0)
     root = log.parent / "out"
     console = Console(record=True, width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
-    code = run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer, notes=False)
+    code = run_grids(question.grids, root, Pool(execute, 1), console, Conduct(), question.answer)
     assert code == 0
     return root, console.export_text()
 
