@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from spillway.base.errors import OptionError, printable, visible
+from spillway.base.errors import printable, visible
 from spillway.base.garbage_collection import collecting_rarely, end_without_search
 from spillway.base.near import near
-from spillway.base.options import OptionInfo, describe, parse, plain, show
+from spillway.base.options import OptionInfo, describe, parse, plain, show, value_of
 
 PROGRAM = "spillway"
 WRONG_INPUT = 2
@@ -147,9 +147,10 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
         add(dest=info.name, default=None)
 
 
-def given(options: argparse.Namespace, declared: type) -> dict[str, Any]:
-    """The given ones of a dataclass's options, by name (for :func:`spillway.base.options.build`)."""
-    texts = {info: getattr(options, info.name, None) for info in describe(declared)}
+def given(options: argparse.Namespace, declared: type, *names: str) -> dict[str, Any]:
+    """The given ones of a dataclass's options, all or these, by name (for :func:`spillway.base.options.build`)."""
+    infos = [info for info in describe(declared) if not names or info.name in names]
+    texts = {info: getattr(options, info.name, None) for info in infos}
     return {info.name: plain(parse(info, text)) for info, text in texts.items() if text is not None}
 
 
@@ -158,9 +159,10 @@ _METAVARS = {"s": "SECONDS", "bytes": "BYTES", "bytes/s": "BYTES/S", "jobs": "JO
 
 def _checked(info: OptionInfo, text: str) -> str:
     try:
-        parse(info, text)
-    except OptionError:
-        raise argparse.ArgumentTypeError(f"expected {info.expected}, got {text!r}") from None
+        value_of(info, text)
+    except ValueError as error:
+        words = str(error) if info.form else f"expected {info.expected}, got {text!r}"
+        raise argparse.ArgumentTypeError(words) from None
     return text
 
 

@@ -29,7 +29,6 @@ from spillway.workloads.logs.where import of_machine
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.needs import fitting_nodes, rounded_up, stated_of
 from spillway.workloads.split import SplitOptions, split_log, split_workload
-from spillway.workloads.staging_options import add_buffers
 from spillway.workloads.summary import Row, summarise_workload
 from spillway.workloads.swf import write_swf
 from spillway.workloads.synthetic import GENERATORS
@@ -220,7 +219,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 _OF_CONVERSION = (
     *("model", "seed", "kappa", "processors_per_node", "missing_walltime", "walltime_factor", "oversized", "site_wait"),
-    *("bytes_moved", "dependencies", "cancelled", "from_job", "first"),
+    *("bytes_moved", "dependencies", "cancelled", "from_job", "first", "staging", "stripes"),
 )
 
 
@@ -236,7 +235,6 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(site_fields=True)
     group = parser.add_argument_group("conversion")
     add_declared(group, ConvertOptions, *_OF_CONVERSION)
-    add_buffers(group)
     group.add_argument(
         "--burst-buffers",
         default="thesis",

@@ -30,7 +30,7 @@ from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.omissions import Omission, omissions_of
-from spillway.workloads.staging import Staged, StagingModel
+from spillway.workloads.staging import STAGING, Staged, StagingModel
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.workload import Workload
 
@@ -124,20 +124,21 @@ class ConvertOptions:
     )
     staging: str = option(
         "",
-        help="bytes and times of staging into and out of jobs' buffers (minutes=30,share_in=0.5), for the model io; "
-        "empty: jobs state no staging",
+        form=STAGING,
+        help="staging of jobs: share_in, share_out (share of the buffer, 1), minutes (least time of a staging, 0 to "
+        "60, 0), spread (each is uniform between 1 - spread and 1 + spread times that, 0), volumes=measured (bytes "
+        "that the log recorded, else the shares); such as minutes=30,spread=0.5; empty: jobs state no staging",
     )
     stripes: int = option(
         0,
         low=0,
         high=10**6,
-        help="0: each node requests a buffer of its own (field bb); above: a job requests one buffer (bb_total), in "
-        "equal parts on this many storage nodes (bb_stripes), on more where a part would be larger than a storage node",
+        help="0: each node requests a buffer of its own (field bb); above: a job requests one (bb_total), striped over "
+        "this many storage nodes (bb_stripes), over more where a stripe would not fit on a storage node",
     )
 
     def __post_init__(self) -> None:
         check(self)
-        StagingModel.parse(self.staging)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spillway.base.errors import OptionError
-from spillway.base.options import build, option, split_assignments
+from spillway.base.options import Form, build, option, split_assignments
 from spillway.workloads.draws import Draws, Floats
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.table import Ints
@@ -117,3 +117,15 @@ class StagingModel:
         if not self.spread:
             return np.ones(count)
         return 1.0 + self.spread * (2.0 * Draws(seed, stream).uniform(count) - 1.0)
+
+
+def _read(text: str) -> str:
+    try:
+        StagingModel.parse(text)
+    except WorkloadError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+STAGING = Form(_read, str, "KEY=VALUE,...", "minutes=30,spread=0.5")
+"""Text of a :class:`StagingModel` as an option."""

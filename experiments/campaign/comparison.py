@@ -124,9 +124,11 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Options of the conversion of logs, by name."""
-    names = ("processors_per_node", "staging", "stripes", "first")
-    return {name: value for name in names if (value := getattr(options, name))}
+    """Options of the conversion of logs that were given, by name."""
+    from spillway.base.arguments import given
+    from spillway.workloads.convert import ConvertOptions
+
+    return given(options, ConvertOptions, "processors_per_node", "staging", "stripes", "first")
 
 
 def model_of(text: str) -> ModelSpec:

@@ -56,11 +56,14 @@ def command(options: argparse.Namespace) -> int:
 def add_machine(parser: Parser) -> None:
     """Add the options of the machine, and those of burst buffers that logs do not state."""
     from spillway.experiments.run.spec import AUTO
-    from spillway.workloads.staging_options import add_buffers
+    from spillway.workloads.convert import ConvertOptions
 
-    add_buffers(parser.add_argument_group("burst buffers of logs and generators"))
-
-    add = parser.add_argument_group("machine").add_argument
+    add_declared(
+        parser.add_argument_group("burst buffers of logs and generators"), ConvertOptions, "staging", "stripes"
+    )
+    group = parser.add_argument_group("machine")
+    add_declared(group, ConvertOptions, "processors_per_node")
+    add = group.add_argument
     add(
         "--platform",
         default=AUTO,
@@ -75,13 +78,6 @@ def add_machine(parser: Parser) -> None:
         default=None,
         metavar="N",
         help="in place of --platform: a machine of N compute nodes, the rest as that of the thesis in proportion",
-    )
-    add(
-        "--processors-per-node",
-        type=positive,
-        default=None,
-        metavar="P",
-        help="processors of a node of the machine that the log was recorded on: p processors become p / P nodes (1)",
     )
     add(
         "--burst-buffer",
