@@ -141,7 +141,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Engines, workers and outputs": (
         "spillway run --workload mine.swf --engine fluide",
-        "spillway run --workload mine.swf --workers 0",
+        "spillway run --workload mine.swf --workers -1",
         "spillway run --workload mine.swf --out notes.txt",
         "spillway whatif mine.swf --set load=x2 --out notes.txt/answer",
         "spillway study malleable --quick --out notes.txt",
