@@ -285,14 +285,14 @@ def _short(value: object) -> str:
 
 def write(folder: Path = FOLDER) -> list[Path]:
     """Write all pages; return their paths."""
-    for stale in folder.rglob("*.md"):
-        stale.unlink()  # pages of renamed commands
     written = []
     for name, text in pages().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         durable.write_text(path, text)
         written.append(path)
+    for stale in {*folder.rglob("*.md")}.difference(written):
+        stale.unlink()  # pages of renamed commands
     return written
 
 
