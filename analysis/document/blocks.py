@@ -15,7 +15,7 @@ from spillway.base.units import NONE
 _LONGEST_NUMBER = 32
 """Characters of a cell that is a number with its interval; a longer cell is a text."""
 
-_FIGURE = re.compile(rf"[-+−±(<>≤≥]?\d|inf|never|{NONE}")
+_FIGURE = re.compile(r"[-+−±(<>≤≥]?\d|inf|never")
 """Begin of a cell that is a figure."""
 
 
@@ -122,7 +122,7 @@ class Table:
             return ""
         if any(len(str(cell)) > _LONGEST_NUMBER for cell in cells):
             return "text"
-        filled = [str(cell).strip("`") for cell in cells if str(cell)]
+        filled = [str(cell).strip("`") for cell in cells if str(cell) not in ("", NONE)]
         figures = sum(_FIGURE.match(cell) is not None for cell in filled)
         return "word" if 2 * figures < len(filled) else ""
 

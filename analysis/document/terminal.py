@@ -57,7 +57,8 @@ def write(console: Console, blocks: Iterable[kit.Block]) -> None:
     for block in blocks:
         match block:
             case kit.Heading(text, level):
-                say(console, f"\n{text.upper() if level == 1 else text}")
+                line = f"\n{'=' * len(visible(text))}" if level == 1 else ""
+                console.print(Text(f"\n{visible(text)}{line}", style="bold"), soft_wrap=True)
             case kit.Paragraph(text):
                 console.print(_text(text), soft_wrap=True)
             case kit.Listing(points):
@@ -67,7 +68,7 @@ def write(console: Console, blocks: Iterable[kit.Block]) -> None:
                 for name, about in lines:
                     say(console, f"{name}: {'; '.join(about)}")
             case kit.Code(text):
-                say(console, text)
+                say(console, f"\n{text}")
             case kit.Table():
                 show(console, block)
             case kit.Section(inner):

@@ -64,9 +64,9 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from spillway.analysis.document.terminal import terminal
-    from spillway.experiments.site.shown import show
+    from spillway.analysis.document.terminal import terminal, write
+    from spillway.experiments.site.shown import document
     from spillway.schedulers.site_file import read_site
 
-    show(read_site(options.file), terminal())
+    write(terminal(), document(read_site(options.file)))
     return 0

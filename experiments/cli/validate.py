@@ -64,6 +64,10 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run or read a recording, replay it, print the deviations."""
+    from spillway.analysis.document.blocks import Paragraph, Words
+    from spillway.analysis.document.terminal import terminal
+    from spillway.analysis.document.terminal import write as write_blocks
+    from spillway.analysis.document.text import to_markdown
     from spillway.base import durable
     from spillway.experiments.slurm.availability import Missing
     from spillway.experiments.slurm.recording import write
@@ -77,8 +81,9 @@ def command(options: argparse.Namespace) -> int:
     if options.record is not None:
         write(recordings[0], options.record)
     found = [compared(recording) for recording in recordings]
-    text = "\n".join([*(each for each, _ in found), *([beside(recordings)] if len(recordings) > 1 else [])])
-    tell(text)
+    blocks = [block for each, _ in found for block in each]
+    blocks += [Paragraph(Words(beside(recordings)))] if len(recordings) > 1 else []
+    write_blocks(terminal(), blocks)
     if options.out is not None:
-        durable.write_text(options.out, text + "\n")
+        durable.write_text(options.out, to_markdown(blocks))
     return 0 if all(passes for _, passes in found) else 1

@@ -8,11 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from rich.console import Console
 
-from spillway.analysis.document.blocks import Table
-from spillway.analysis.document.terminal import say
-from spillway.analysis.document.terminal import show as print_table
+from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table, Words
 from spillway.base.units import NONE, duration, size
 from spillway.experiments.site.written import defaults_of
 from spillway.protocol.intervals import parse_intervals
@@ -22,84 +19,62 @@ from spillway.schedulers.model.site_parts import Buffers, Limits
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
-from spillway.schedulers.site_file import PLAYED, SINGLE, START, TABLES
+from spillway.schedulers.site_file import SINGLE, START, TABLES
 
 _PLAYER = "slurm-backfill"
 """The policy that has a site's parameters as options."""
 
-_PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
+_PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
+    ("flags of priority beyond those of docs/priority.md", lambda site: set(site.weights.flags) - PLAYED_FLAGS),
     (
-        "flags",
-        "flags of priority beyond those of docs/priority.md",
-        lambda site: set(site.weights.flags) - PLAYED_FLAGS,
-    ),
-    ("license", "licences: jobs do not hold them", lambda site: site.licenses),
-    ("resource", "hierarchical resources: jobs do not hold them", lambda site: site.resources),
-    (
-        "limits",
         "limits of resources other than nodes and GPUs",
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
     (
-        "unenforced",
         "limits, which the site does not enforce (AccountingStorageEnforce)",
         lambda site: (
             not site.scheduler.enforces_limits
             and any(one.limits != Limits() for several in (site.associations, site.qos) for one in several)
         ),
     ),
+    ("flags of QOS", lambda site: {flag for one in site.qos for flag in one.flags} - {"DenyOnLimit"}),
+    ("which QOS users may name: any", lambda site: any(one.qos for one in site.associations)),
     (
-        "flags of qos",
-        "flags of QOS",
-        lambda site: {flag for one in site.qos for flag in one.flags} - {"DenyOnLimit"},
-    ),
-    ("qos of associations", "which QOS users may name: any", lambda site: any(one.qos for one in site.associations)),
-    (
-        "reservation",
-        "reservations (a window in which nothing runs is the setting 'maintenance')",
-        lambda site: site.reservations,
-    ),
-    (
-        "kinds of preemption",
         "preemption other than by tier (partition_prio) or QOS (qos)",
         lambda site: site.scheduler.preempt not in ("", "none", *KINDS),
     ),
     (
-        "suspension",
         "preemption by suspension, except with the setting suspend=suspend; its other values name the substitute",
         lambda site: bool(Preemption(site).suspended),
     ),
     (
-        "burst_buffer",
         "settings of burst buffers: their timeouts, and pools beside the platform's",
         lambda site: site.buffers != Buffers(),
     ),
 )
-"""Parts of a site: the name in :data:`~spillway.schedulers.site_file.PLAYED`, words for the part while it is not
-played, and whether a site states it."""
+"""Parts of a site that no run plays, and whether a site states them."""
 
 
 def not_played(site: Site) -> list[str]:
     """Parts of a site that no run plays, in words."""
-    found = [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
+    found = [words for words, states in _PARTS if states(site)]
     options, without = _stated(site)
     if options:
         found.append(f"parameters of the schedulers, except under policy {_PLAYER}, which has them as options")
     return found + ([f"parameters of the schedulers: {', '.join(without)}"] if without else [])
 
 
-def show(site: Site, console: Console) -> None:
-    """Print a site's description as tables and lines."""
-    say(console, f"site {site.name or '(no name)'}: {site.nodes or 'as many nodes as the machine has'}"
-                 f"{' nodes' if site.nodes else ''}")  # fmt: skip
+def document(site: Site) -> Iterator[Block]:
+    """A site's description: tables, lines, and the parts that are not played."""
+    nodes = f"{site.nodes} nodes" if site.nodes else "as many nodes as the machine has"
+    yield Heading(f"site {site.name or '(no name)'}: {nodes}", 1)
     for title, table in _tables(site):
         if table.rows:
-            print_table(console, table, title)
-    for line in _lines(site):
-        say(console, line)
-    for words in not_played(site):
-        say(console, f"not played yet: {words}")
-    say(console, f"the site's schedulers: --policy {policy_of(site)}")
+            yield from (Heading(title), table)
+    yield Heading("Parameters")
+    yield from (Paragraph(Words(line)) for line in _lines(site))
+    yield from (Paragraph(Words(f"not played yet: {words}")) for words in not_played(site))
+    yield Paragraph(Words(f"the site's schedulers: --policy {policy_of(site)}"))
 
 
 def _tables(site: Site) -> Iterator[tuple[str, Table]]:

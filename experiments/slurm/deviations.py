@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from spillway.analysis.document.blocks import Table
 from spillway.experiments.slurm.recording import Recording
 
 MEDIAN_S = 1.0
@@ -189,15 +190,14 @@ def priorities(recording: Recording, simulated: Sequence[Mapping[tuple[int, str]
     return Priorities(compared, different, missing)
 
 
-def table(recording: Recording, starts: Sequence[float]) -> str:
-    """One line per job: its requests, its starts in Slurm and in the simulator (s), and their difference."""
-    lines = ["job nodes units limit_min submitted_s  slurm_s  simulated_s  deviation_s  by"]
+def table(recording: Recording, starts: Sequence[float]) -> Table:
+    """One row per job: its requests, its starts in Slurm and in the simulator (s), and their difference."""
+    rows = []
     for number, (job, start_s) in enumerate(zip(recording.jobs, starts, strict=True), start=1):
         assert job.submitted is not None
         assert job.started is not None
-        by = "backfill" if job.backfilled else "main"
-        lines.append(
-            f"{number:>3} {job.request.nodes:>5} {job.request.units:>5} {job.request.limit_min:>9} "
-            f"{job.submitted:>11.3f} {job.started:>8.3f} {start_s:>12.3f} {start_s - job.started:>+12.3f}  {by}"
-        )
-    return "\n".join(lines)
+        request, by = job.request, "backfill" if job.backfilled else "main"
+        times = f"{job.submitted:.3f}", f"{job.started:.3f}", f"{start_s:.3f}", f"{start_s - job.started:+.3f}"
+        rows.append((f"{number}", f"{request.nodes}", f"{request.units}", f"{request.limit_min}", *times, by))
+    columns = ("job", "nodes", "units", "limit, min", "submitted, s", "Slurm, s", "simulated, s", "deviation, s", "by")
+    return Table(columns, rows)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from spillway.analysis.document.blocks import Block, Paragraph, Words
 from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings, Submission
@@ -184,7 +185,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def compared(recording: Recording) -> tuple[str, bool]:
+def compared(recording: Recording) -> tuple[list[Block], bool]:
     """The table of starts with its summary, and whether the deviations are within their bounds.
 
     The bounds hold with Slurm's own times of passes. Regular ones are shown beside them: Slurm's two schedulers sleep
@@ -194,7 +195,6 @@ def compared(recording: Recording) -> tuple[str, bool]:
     found = deviations(recording, simulated)
     regular = starts(recording, passes=False)
     lines = [
-        table(recording, simulated),
         f"{len(recording.jobs)} jobs, {recording.settings.nodes} nodes, Slurm {recording.slurm}",
         f"deviation of starts, passes as Slurm had them: {found} "
         f"(bounds: median {MEDIAN_S:g} s, p95 {found.bound_p95_s:g} s)",
@@ -204,7 +204,7 @@ def compared(recording: Recording) -> tuple[str, bool]:
     ]
     if recording.site:
         lines.append(f"priorities, passes as Slurm had them: {priorities(recording, seen)}")
-    return "\n".join(lines), found.passes
+    return [table(recording, simulated), *(Paragraph(Words(line)) for line in lines)], found.passes
 
 
 def beside(recordings: Sequence[Recording]) -> str:

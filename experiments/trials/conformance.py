@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from spillway.analysis.document.blocks import Table
-from spillway.analysis.document.terminal import show, terminal
-from spillway.base import durable
+from spillway.analysis.document.blocks import Code, Heading
+from spillway.analysis.document.terminal import terminal
 from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
 from spillway.experiments.run.errors import SpecError
@@ -22,15 +21,13 @@ from spillway.experiments.trials.observer import EXACT_S
 from spillway.experiments.trials.play import Played, Subject
 from spillway.experiments.trials.report import (
     CLAIMS,
-    Rows,
-    as_json,
     count,
-    markdown,
+    deliver,
     plain_story,
     shown,
-    standing_rows,
+    standing_table,
     story,
-    verdict_rows,
+    verdict_table,
 )
 from spillway.experiments.trials.shrink import fewer_jobs, simpler
 from spillway.experiments.trials.subject import Command, Own, Scheduler
@@ -170,10 +167,10 @@ def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int
         return _world(options, subject, discipline)
     with shown(terminal(stderr=True), lines=False) as tell:
         found = verdicts(subject, discipline, extent, tell)
-    stories = [[one.name, *story(failure, discipline, tested)] for one in found for failure in one.failures]
-    title = f"{subject.name} as {discipline}: {count(found)}"
+    stories = [story(one.name, failure, discipline, tested) for one in found for failure in one.failures]
+    title = Heading(f"{subject.name} as {discipline}: {count(found)}", 1)
     members = {"scheduler": subject.name, "discipline": discipline, "verdicts": found}
-    _report(options, title, verdict_rows(found), stories, members)
+    deliver(options, [title, verdict_table(found), *stories], members)
     return FAILED if any(one.result == FAILS for one in found) else 0
 
 
@@ -197,15 +194,15 @@ def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
             except (OptionError, SpecError) as error:
                 found[name] = str(error)
     stories = [
-        [f"{name} as {claim}", *story(failure, claim, f"--policy {name}")]
+        story(f"{name} as {claim}", failure, claim, f"--policy {name}")
         for name, broken in found.items()
         if not isinstance(broken, str)
         for claim in (CLAIMS.get(name, "any"),)
         for failure in broken[claim].values()
     ]
-    reasons = [[f"{name}: not applicable: {reason}"] for name, reason in found.items() if isinstance(reason, str)]
-    title = "our policies by discipline (* their claims)"
-    _report(options, title, standing_rows(found), stories + reasons, {"policies": found})
+    reasons = [Code(f"{name}: not applicable: {reason}") for name, reason in found.items() if isinstance(reason, str)]
+    title = Heading("our policies by discipline (* their claims)", 1)
+    deliver(options, [title, standing_table(found), *stories, *reasons], {"policies": found})
     return FAILED if stories else 0
 
 
@@ -215,17 +212,3 @@ def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
         return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
     batsim = "--batsim 5 " if options.batsim == 5 else ""
     return Command(tuple(options.words), options.silence, options.batsim), f"{batsim}-- {shlex.join(options.words)}"
-
-
-def _report(
-    options: argparse.Namespace, title: str, rows: Rows, stories: list[list[str]], members: Mapping[str, object]
-) -> None:
-    """Print the table and the failures; write them, and all verdicts as JSON, if requested."""
-    head, *body = rows
-    show(terminal(), Table(head, body), title, names=len(head))
-    for lines in stories:
-        tell("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
-    if options.out is not None:
-        durable.write_text(options.out, markdown(title, rows, stories))
-    if options.json is not None:
-        durable.write_text(options.json, as_json(members))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import shlex
@@ -10,16 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.progress import Progress
 
-from spillway.analysis.document.blocks import Code, Heading, Table
-from spillway.analysis.document.terminal import say
+from spillway.analysis.document.blocks import Block, Code, Table
+from spillway.analysis.document.terminal import say, terminal, write
 from spillway.analysis.document.text import to_markdown
+from spillway.base import durable
 from spillway.experiments.campaign.progress import columns
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Outcome, Tell
 from spillway.experiments.trials.world import World
-
-Rows = Sequence[Sequence[str]]
 
 CLAIMS: Mapping[str, str] = {
     "fcfs": "fcfs",
@@ -82,11 +82,13 @@ def plain_story(world: World) -> list[str]:
     return lines
 
 
-def story(failure: Failure, discipline: str, tested: str) -> list[str]:
+def story(title: str, failure: Failure, discipline: str, tested: str) -> Code:
     """A failure in words, with its world and the command that plays it again.
 
     Parameters
     ----------
+    title
+        The case, or the scheduler and its claim.
     discipline
         The tested discipline; if only a case had the requirement, the command names a discipline that has it.
     tested
@@ -94,19 +96,20 @@ def story(failure: Failure, discipline: str, tested: str) -> list[str]:
     """
     one, world = failure.requirement, failure.world
     having = next(name for name in (discipline, *DISCIPLINES) if one in DISCIPLINES[name])
-    lines = [f"{one}: {failure.words}", *(f"  {line}" for line in plain_story(world))]
-    return [*lines, f"  again: spillway conformance --discipline {having} --world '{world.text()}' {tested}"]
+    lines = [title, f"  {one}: {failure.words}", *(f"    {line}" for line in plain_story(world))]
+    lines.append(f"    again: spillway conformance --discipline {having} --world '{world.text()}' {tested}")
+    return Code("\n".join(lines))
 
 
-def verdict_rows(found: Iterable[Outcome]) -> Rows:
-    """A header, then one row for each case."""
+def verdict_table(found: Iterable[Outcome]) -> Table:
+    """One row for each case."""
     rows = [(one.name, one.aims, one.source, one.result) for one in found]
-    return [("case", "mistake or requirement", "source", "verdict"), *rows]
+    return Table(("case", "mistake or requirement", "source", "verdict"), rows)
 
 
-def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]) -> Rows:
+def standing_table(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]) -> Table:
     """One row for each policy: by discipline ``passes`` or its broken requirements, with a star for its claim."""
-    rows: list[tuple[str, ...]] = [("policy", *DISCIPLINES)]
+    rows: list[tuple[str, ...]] = []
     for policy, standing in found.items():
         if isinstance(standing, str):
             rows.append((policy, *(NOT_APPLICABLE for _ in DISCIPLINES)))
@@ -116,7 +119,7 @@ def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]
             name: ", ".join(sorted(broken, key=list(REQUIREMENTS).index)) or PASSES for name, broken in standing.items()
         }
         rows.append((policy, *(f"{cell} *" if name == claim else cell for name, cell in cells.items())))
-    return rows
+    return Table(("policy", *DISCIPLINES), rows)
 
 
 def count(found: Iterable[Outcome]) -> str:
@@ -125,17 +128,20 @@ def count(found: Iterable[Outcome]) -> str:
     return ", ".join(f"{results.count(result)} {result}" for result in (PASSES, FAILS, NOT_APPLICABLE))
 
 
-def markdown(title: str, rows: Rows, stories: Iterable[Sequence[str]]) -> str:
-    """A page: the table, and the failures."""
-    head, *body = rows
-    return to_markdown([Heading(title, 1), Table(head, body), *(Code("\n".join(one)) for one in stories)])
+def deliver(options: argparse.Namespace, blocks: Sequence[Block], members: Mapping[str, object]) -> None:
+    """Print a document; write it as Markdown, and all results as JSON, if requested.
 
-
-def as_json(members: Mapping[str, object]) -> str:
-    """All members as JSON; worlds are objects that ``--world`` accepts."""
-    return (
-        json.dumps(members, indent=1, default=lambda one: one.members() if isinstance(one, World) else vars(one)) + "\n"
-    )
+    Parameters
+    ----------
+    members
+        Members of the JSON; worlds become objects that ``--world`` accepts.
+    """
+    write(terminal(), blocks)
+    if options.out is not None:
+        durable.write_text(options.out, to_markdown(blocks))
+    if options.json is not None:
+        text = json.dumps(members, indent=1, default=lambda one: one.members() if isinstance(one, World) else vars(one))
+        durable.write_text(options.json, f"{text}\n")
 
 
 @contextlib.contextmanager

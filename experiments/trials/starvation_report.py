@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from spillway.analysis.document.blocks import Block, Heading, Listing, Paragraph, Table
-from spillway.analysis.document.terminal import say, show, terminal
-from spillway.analysis.document.text import to_markdown
-from spillway.base import durable
 from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.availability import Missing
 from spillway.experiments.slurm.starvation import MEASURED, SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
+from spillway.experiments.trials.report import deliver
 from spillway.experiments.trials.starvation import (
     CASES,
     DELAYED_S,
@@ -53,19 +50,14 @@ def command(options: argparse.Namespace) -> int:
     kind = _kind(options.figure) if options.figure is not None else ""
     schedulers = _schedulers(options)
     found = compared(schedulers)
-    rows, reasons = _rows(found), _reasons(found)
-    columns = ["scheduler", *(case.name for case in CASES)]
-    console = terminal()
-    show(console, Table(columns, rows), _TITLE)
-    words = sentences(found)
-    for line in (*words, *reasons):
-        say(console, line)
-    if options.out is not None:
-        notes: Sequence[Block] = [Listing(reasons)] if reasons else []
-        blocks = [Heading(_TITLE, 1), *map(Paragraph, words), Table(columns, rows), *notes]
-        durable.write_text(options.out, to_markdown(blocks))
-    if options.json is not None:
-        durable.write_text(options.json, as_json(found))
+    table = Table(["scheduler", *(case.name for case in CASES)], _rows(found))
+    reasons = _reasons(found)
+    notes: Sequence[Block] = [Listing(reasons)] if reasons else []
+    members = {
+        name: {case: one._asdict() if isinstance(one, Suffered) else one for case, one in row.items()}
+        for name, row in found.items()
+    }
+    deliver(options, [Heading(_TITLE, 1), table, *map(Paragraph, sentences(found)), *notes], members)
     if options.figure is not None:
         draw(found, options.figure.with_suffix(""), kind)
     return STARVED if len(schedulers) == 1 and any(map(_starves, found[schedulers[0].name].values())) else 0
@@ -119,22 +111,8 @@ def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
     there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files in its working folder
     for name in _PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
         path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
-        words = [
-            "sh",
-            "-c",
-            there,
-            SOCKET,
-            sys.executable,
-            "-m",
-            "batsim.cmds.launcher",
-            path,
-            "-t",
-            "30000",
-            "-v",
-            "error",
-            "-s",
-            SOCKET,
-        ]
+        launcher = f"{sys.executable} -m batsim.cmds.launcher {path} -t 30000 -v error -s"
+        words = ["sh", "-c", there, SOCKET, *launcher.split(), SOCKET]
         yield Outside(f"pybatsim {name}", Command(words, silence_s))
 
 
@@ -185,15 +163,6 @@ def sentences(found: Found) -> list[str]:
             line + (f"It starts later at {delayed}." if delayed else "It starts later under no scheduler here.")
         )
     return lines
-
-
-def as_json(found: Found) -> str:
-    """All results as JSON."""
-    members = {
-        name: {case: one._asdict() if isinstance(one, Suffered) else one for case, one in row.items()}
-        for name, row in found.items()
-    }
-    return json.dumps(members, indent=1) + "\n"
 
 
 def _kind(path: Path) -> str:

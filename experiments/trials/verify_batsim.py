@@ -19,6 +19,8 @@ from typing import Any
 
 import msgspec
 
+from spillway.analysis.document.blocks import Table
+from spillway.analysis.document.terminal import show, terminal
 from spillway.base import durable
 from spillway.base.arguments import tell
 from spillway.base.plugins import split_spec
@@ -400,18 +402,18 @@ def _loopback(count: int) -> str:
     return LOOPBACK.format(hosts="\n".join(hosts), routes="\n".join(routes))
 
 
-def table(found: dict[str, list[Difference] | str]) -> str:
-    """The table of differences: one line for each pair and file."""
-    lines = [f"{'pair':<18} {'file':<20} {'rows':>6} {'equal':>6} {'worst dt s':>11}  also different"]
+def table(found: Mapping[str, Sequence[Difference] | str], lacking: Mapping[str, str]) -> Table:
+    """The differences: a row for each pair and file; pairs that were not finished, or not played (with the reason)."""
+    rows: list[tuple[str, ...]] = []
     for name, differences in found.items():
         if isinstance(differences, str):
-            lines.append(f"{name:<18} not finished: {' '.join(differences.split())[:160]}")
+            rows.append((name, "", "", "", "", f"not finished: {' '.join(differences.split())[:160]}"))
             continue
         for item in differences:
-            file = item.file.removeprefix(f"{PREFIX}_")
-            also = ", ".join(item.others) or "-"
-            lines.append(f"{name:<18} {file:<20} {item.rows:>6} {item.equal:>6} {item.worst_s:>11.3g}  {also}")
-    return "\n".join(lines)
+            also, file = ", ".join(item.others), item.file.removeprefix(f"{PREFIX}_")
+            rows.append((name, file, f"{item.rows}", f"{item.equal}", f"{item.worst_s:.3g}", also))
+    rows += [(name, "", "", "", "", f"not played: {why}") for name, why in lacking.items() if why]
+    return Table(("pair", "file", "rows", "equal", "worst dt s", "also different"), rows)
 
 
 def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
@@ -440,10 +442,7 @@ def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         played = [pair for pair in chosen if not lacking.get(pair.name)]
         found = verify(played, (program,), keep or Path(temporary), batsim)
-    tell(table(found))
-    for name, why in lacking.items():
-        if why:
-            tell(f"{name:<18} not played: {why}")
+    show(terminal(), table(found, lacking))
     passed = [not isinstance(item, str) and all(difference.passes for difference in item) for item in found.values()]
     tell(f"{sum(passed)} of {len(passed)} pairs equal up to {_BOUND_S:g} s ({program})")
     return 0 if all(passed) else LARGER
