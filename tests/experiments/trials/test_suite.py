@@ -196,7 +196,6 @@ def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
 def test_the_command_of_a_failure_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     """Also of a requirement that only a case has: the command names a discipline that has it."""
     (failure,) = next(one.failures for one in verdicts(Own("fcfs"), "easy", CASES_ALONE) if one.name == "spare-nodes")
-    *_, again = story(failure, "easy", "--policy fcfs")
-    words = shlex.split(again.partition("again: spillway ")[2])
+    words = shlex.split(story("", failure, "easy", "--policy fcfs").text.partition("again: spillway ")[2])
     assert main(words) == 1
     assert f"spare: {failure.words}" in capsys.readouterr().out

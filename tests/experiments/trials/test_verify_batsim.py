@@ -20,6 +20,7 @@ from spillway.experiments.trials.verify_batsim import (
     compare_messages,
 )
 from spillway.protocol.transcript import Recorder
+from tests.kit.printed import rows
 
 HONEST = '#!/bin/sh\nexec {python} -m spillway simulate --no-wall-clock "$@"\n'
 FALSE = """#!/bin/sh
@@ -53,12 +54,10 @@ def test_equal_programs_have_no_differences(
     """Energy and a loopback: the messages and five files, all rows the same."""
     program(tmp_path, HONEST, monkeypatch)
     assert main(["verify-batsim", "--only", "loopback-energy", "--keep", str(tmp_path / "kept")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines[1:-1]] == [MESSAGES, *FILES]
-    for line in lines[1:-1]:
-        _, _, rows, equal, worst, others = line.split()
-        assert (rows, worst, others) == (equal, "0", "-")
-    assert lines[-1].startswith("1 of 1 pairs equal")
+    printed = capsys.readouterr().out
+    assert [row[1] for row in rows(printed)] == [MESSAGES, *FILES]
+    assert all((row[2], *row[4:]) == (row[3], "0", "") for row in rows(printed))
+    assert "\n1 of 1 pairs equal" in printed
     first = (tmp_path / "kept" / "loopback-energy" / "ours" / "out_machine_states.csv").read_text().splitlines()[1]
     assert float(first.split(",")[0]) > 0.0
 
@@ -71,15 +70,13 @@ def test_batsim_5(
     program(tmp_path, HONEST.replace("--no-wall-clock", "--no-wall-clock --batsim 5"), monkeypatch)
     only = ["--only", pair, "--only", "outages-continue", "--only", "stream-easy"]
     assert main(["verify-batsim", "--batsim", "5", *only]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[1:3]] == [[pair, MESSAGES], [pair, "jobs.csv"]]
-    for line in lines[1:3]:
-        _, _, rows, equal, worst, others = line.split()
-        assert (rows, worst, others) == (equal, "0", "-")
-        assert int(rows) >= 20
-    assert lines[3].endswith("not played: Batsim 5 has no events for outages")
-    assert lines[4].endswith("not played: Batsim 5 has no I/O jobs beside others")
-    assert lines[5].startswith("1 of 1 pairs equal")
+    printed = capsys.readouterr().out
+    *files, outages, stream = rows(printed)
+    assert [row[:2] for row in files] == [[pair, MESSAGES], [pair, "jobs.csv"]]
+    assert all((row[2], *row[4:]) == (row[3], "0", "") and int(row[2]) >= 20 for row in files)
+    assert outages[-1] == "not played: Batsim 5 has no events for outages"
+    assert stream[-1] == "not played: Batsim 5 has no I/O jobs beside others"
+    assert "\n1 of 1 pairs equal" in printed
 
 
 def test_another_version_is_no_equality(
@@ -97,9 +94,9 @@ def test_a_falsified_file_shows(
     """A quarter of a second in one row of 60: the table has it, and the exit code."""
     program(tmp_path, FALSE, monkeypatch)
     assert main(["verify-batsim", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[2].split() == ["alloc-fcfs", "jobs.csv", "60", "59", "0.25", "-"]
-    assert lines[-1].startswith("0 of 1 pairs equal")
+    printed = capsys.readouterr().out
+    assert rows(printed)[1] == ["alloc-fcfs", "jobs.csv", "60", "59", "0.25", ""]
+    assert "\n0 of 1 pairs equal" in printed
 
 
 def test_a_program_that_fails_is_no_equality(

@@ -1,0 +1,8 @@
+"""Tables as a terminal shows them."""
+
+from __future__ import annotations
+
+
+def rows(printed: str) -> list[list[str]]:
+    """Cells of the rows below the headings."""
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if line.startswith("│")]
