@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,7 @@ Floats = npt.NDArray[np.float64]
 OBJECTIVES = ("makespan", "stretch")
 """Quantities that can be minimised."""
 LEARNED = Path(__file__).with_name("lists_or_packs.csv")
-"""The learned coefficients: ``python -m spillway.experiments.studies.jeannot.learning`` writes them."""
-_RIDGE = 1.0
-DIGITS = 6
-"""Significant digits of the coefficients in the file, so that they do not depend on a machine's rounding."""
+"""The learned coefficients: ``python -m tools.lists_or_packs`` writes them."""
 
 
 @dataclass(frozen=True)
@@ -76,33 +73,8 @@ class Recommender:
         return float(self.models[objective][0] + inputs @ self.models[objective][1:])
 
 
-def learn(examples: Sequence[tuple[Features, Mapping[str, float]]]) -> Recommender:
-    """Fit both models to workloads with the logarithms of packs over lists, by objective."""
-    inputs = np.array([features.vector() for features, _ in examples])
-    mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
-    scale[scale == 0] = 1.0
-    inputs = (inputs - mean) / scale
-    gram = inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1])
-    models = {}
-    for objective in OBJECTIVES:
-        wanted = np.array([found[objective] for _, found in examples])
-        weights = np.linalg.solve(gram, inputs.T @ (wanted - wanted.mean()))
-        models[objective] = np.concatenate(([wanted.mean()], weights))
-    return Recommender(mean, scale, models)
-
-
-def to_text(recommender: Recommender) -> str:
-    """The coefficients as CSV: one row each for means and scales of the inputs, and for each model."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    rows: dict[str, Iterable[float]] = {"mean": [0.0, *recommender.mean], "scale": [1.0, *recommender.scale]}
-    rows |= recommender.models
-    writer.writerows([name, *(f"{value:.{DIGITS}g}" for value in values)] for name, values in rows.items())
-    return text.getvalue()
-
-
 def _from_text(text: str) -> Recommender:
-    """Read :func:`to_text`."""
+    """Read the coefficients: a row each for means and scales of the inputs, and for each model."""
     rows = {name: np.array([float(cell) for cell in cells]) for name, *cells in csv.reader(io.StringIO(text))}
     return Recommender(rows["mean"][1:], rows["scale"][1:], {objective: rows[objective] for objective in OBJECTIVES})
 

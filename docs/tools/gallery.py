@@ -134,12 +134,10 @@ EXHIBITS = (
         "Lists, packs and exclusive I/O (Jeannot et al.)",
         "study jeannot --quick --out {out}",
         (
-            Picture("**/figure4-utilisation-mira.png", "Utilisation during the execution (figure 4)."),
-            Picture("**/figure5-utilisation-uniform.png", "The same for the uniform families (figure 5)."),
+            Picture("**/figure-4-M-BN.png", "Utilisation during the execution (figure 4)."),
             Picture("**/max-stretch-over-load.png", "Maximum stretch by load (figure 6)."),
             Picture("**/mean-stretch-over-load.png", "Mean stretch by load (figure 7)."),
-            Picture("**/figure8-resources.png", "Resources over time: running, allocated, transferring (figure 8)."),
-            Picture("**/figure9-idle-stretch.png", "Idle time against stretch (figure 9)."),
+            Picture("**/figure-8-transferring.png", "Bandwidth in use over time (figure 8)."),
         ),
     ),
     Exhibit(

@@ -27,8 +27,15 @@ STUDIES: Mapping[str, str] = {
     "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",
     "malleable-machine": "malleable jobs on a whole machine, 0 to 100 % of them (not in a paper)",
 }
-"""Subjects of the product's studies by name; each study is ``STUDY`` of the module
+"""Subjects of the product's studies by name; each study is ``STUDY`` of the package
 ``spillway.experiments.studies.NAME``."""
+
+_SECOND: Mapping[str, tuple[str, str]] = {
+    "transfer-choosing": ("transfer", "CHOOSING"),
+    "malleable-sharing": ("malleable", "SHARING"),
+    "malleable-machine": ("malleable.machine", "STUDY"),
+}
+"""Studies that share the package of another."""
 
 _ATTRIBUTE = "STUDY"
 TABLE = "verdicts.csv"
@@ -45,9 +52,8 @@ def find_study(name: str) -> Study:
     from spillway.base.plugins import module_from_file
 
     if name in STUDIES:
-        return _study(
-            importlib.import_module(f"spillway.experiments.studies.{name.replace('-', '_')}"), _ATTRIBUTE, name
-        )
+        package, attribute = _SECOND.get(name, (name.replace("-", "_"), _ATTRIBUTE))
+        return _study(importlib.import_module(f"spillway.experiments.studies.{package}"), attribute, name)
     place, _, attribute = name.partition(".py:")
     path = Path(f"{place}.py" if attribute else name)
     return _study(module_from_file(path, "study"), attribute or _ATTRIBUTE, name)

@@ -156,7 +156,7 @@ class Parameter:
     """
 
     name: str
-    value: str | float
+    value: Value
     why: str
     fitted_to: tuple[str, ...] = ()
     between: tuple[float, float] | None = None

@@ -1,9 +1,11 @@
 """Descriptions of studies as data: a file ``study.toml`` beside the code that plays a study.
 
 The file has the paper's claims with the section that they come from, the readings of its ambiguous points, the numbers
-that were chosen, the grids of points, tables and figures over an axis. Code is only for players, and for measures and
-figures that no study shares. An axis ``seed = 10`` stands for the seeds 0 to 9; a claim's ``depends`` may name a list
-of ``[lists]``; ``for`` makes a claim for each of its rows, whose values replace ``{name}`` in the claim's texts.
+that were chosen, the grids of points, tables and figures; ``[common]`` has the axes that all grids share. Code is only
+for players, and for measures and figures that no study shares. An axis ``seed = 10`` stands for the seeds 0 to 9; the
+values of an axis and a claim's ``depends`` may be the name of a list of ``[lists]``; ``for`` makes an entry for each of
+its rows, whose values replace ``{name}`` in the entry's texts; ``extends`` names a file beside it, whose other keys are
+taken over.
 """
 
 from __future__ import annotations
@@ -11,31 +13,37 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import claims as regions
 from spillway.experiments.studies.claims import Choice, Claim, Measure, Parameter, Premise, Region
-from spillway.experiments.studies.figures import Lines
-from spillway.experiments.studies.measures import Change, Compared, Largest, Mean, Occurring, Steps
+from spillway.experiments.studies.figures import Bars, Forest, Lines
+from spillway.experiments.studies.measures import Against, Beside, Compared, Largest, Mean, Occurring, Steps
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.study import Computed, Figure, Study
 from spillway.experiments.studies.tables import Means, Ratios
 
 Axes = dict[str, Value | list[Value]]
+Row = dict[str, Any]
+Lists = Mapping[str, Sequence[Value]]
+T = TypeVar("T")
 
 SHARED: Mapping[str, Callable[..., Any]] = {
     "mean": Mean,
     "occurring": lambda metric, axes: Occurring(Mean(metric, axes)),
     "ratio": partial(Compared, ratios=True),
     "difference": partial(Compared, ratios=False),
-    "change": Change,
+    "against": Against,
+    "change": partial(Against, percent=True),
+    "quotient": partial(Beside, ratios=True),
+    "gap": partial(Beside, ratios=False),
     "largest": Largest,
     "steps": Steps,
 }
@@ -49,79 +57,15 @@ _EDGES: Mapping[str, Callable[[float], Region]] = {
 }
 
 
-class _Row(msgspec.Struct, forbid_unknown_fields=True):
-    """A table of the file."""
-
-
-class _Premise(_Row):
-    words: str
-    measure: dict[str, Any]
-    region: str
-
-
-class _Claim(_Row):
-    name: str
-    place: str
-    statement: str
-    region: str
-    measure: dict[str, Any]
-    published: str = ""
-    unit: str = ""
-    each: dict[str, list[Value]] = {}
-    depends: str | list[str] | None = None
-    one_run: float = 0.0
-    exact: bool = False
-    share_of: float = 0.0
-    premise: _Premise | None = None
-
-
-class _Reading(_Row):
+class _Reading(msgspec.Struct, forbid_unknown_fields=True):
     value: Value
     words: str
     fitted_to: tuple[str, ...] = ()
 
 
-class _Choice(_Row):
-    axis: str
-    question: str
-    readings: list[_Reading]
-    crossed: bool = True
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """Keys of a description; the fields of their entries are those of the classes that are made of them."""
 
-
-class _Parameter(_Row):
-    name: str
-    value: str | float
-    why: str
-    fitted_to: tuple[str, ...] = ()
-    between: tuple[float, float] | None = None
-
-
-class _Table(_Row):
-    title: str
-    metrics: dict[str, str]
-    rows: tuple[str, ...]
-    against: dict[str, Value] = {}
-    only: dict[str, Value] = {}
-    ratios: bool = False
-
-
-class _Lines(_Row):
-    metric: str
-    words: str
-    x: str
-    x_words: str
-    by: str = "policy"
-    panel: str = ""
-    log: bool = False
-    only: dict[str, Value] = {}
-    against: dict[str, Value] = {}
-    names: dict[str, str] = {}
-    measure: dict[str, Any] = {}
-    shown: dict[str, list[Value]] = {}
-    name: str = ""
-
-
-class _Study(_Row):
     name: str
     title: str
     grid: list[Axes]
@@ -130,16 +74,21 @@ class _Study(_Row):
     data: str = ""
     draws: int = 0
     notes: list[str] = []
-    lists: dict[str, list[str]] = {}
+    extends: str = ""
+    lists: dict[str, list[Value]] = {}
+    common: Axes = {}
     more: list[Axes] = []
     quick: Axes = {}
     crossing: Axes | None = None
+    effects: dict[str, dict[str, list[Value]]] = {}
     varying: Axes = {}
-    claim: list[dict[str, Any]] = []
-    choice: list[_Choice] = []
-    parameter: list[_Parameter] = []
-    table: list[_Table] = []
-    lines: list[_Lines] = []
+    claim: list[Row] = []
+    choice: list[Row] = []
+    parameter: list[Row] = []
+    table: list[Row] = []
+    lines: list[Row] = []
+    bars: list[Row] = []
+    forest: list[Row] = []
 
 
 def read_study(
@@ -149,7 +98,6 @@ def read_study(
     measures: Mapping[str, Callable[..., Measure]] | None = None,
     figures: Sequence[Figure] = (),
     claims: Sequence[Claim] = (),
-    parameters: Sequence[Parameter] = (),
     lacks: Callable[[Point], str] = lambda point: "",
     has: Callable[[str, Value], bool] = lambda axis, value: True,
 ) -> Study:
@@ -163,8 +111,8 @@ def read_study(
         Player of its points.
     measures
         Measures of its own, by their names in the description.
-    figures, claims, parameters
-        Figures, claims and parameters that code makes, beside those of the description.
+    figures, claims
+        Figures and claims that code makes, beside those of the description.
     lacks
         See :class:`spillway.experiments.studies.study.Study`.
     has
@@ -176,53 +124,82 @@ def read_study(
         The file does not describe a study.
     """
     try:
-        given = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Study)
+        given = msgspec.convert(_read(path), _File)
         known = {**SHARED, **(measures or {})}
-        made = [_claim(msgspec.convert(row, _Claim), known, given.lists) for row in _rows(given.claim)]
+        tables = [_table(row) for row in _rows(given.table)]
+        return Study(
+            name=given.name,
+            title=given.title,
+            source=given.source,
+            play=play,
+            grids=[_axes({**given.common, **grid}, has, given.lists) for grid in given.grid],
+            more=[_axes({**given.common, **grid}, has, given.lists) for grid in given.more],
+            claims=[*(_claim(row, known, given.lists) for row in _rows(given.claim)), *claims],
+            quick=_axes(given.quick, has, given.lists),
+            crossing=None if given.crossing is None else _axes(given.crossing, has, given.lists),
+            effects=given.effects,
+            draws=given.draws,
+            varying=_axes(given.varying, has, given.lists),
+            parameters=[_made(Parameter, row) for row in given.parameter],
+            choices=[_choice(row, has) for row in given.choice],
+            tables=tables,
+            figures=[
+                *(_made(Lines, row, measure=partial(_measure, known=known)) for row in _rows(given.lines)),
+                *(_made(Bars, row) for row in _rows(given.bars)),
+                *(_made(Forest, row, panels=partial(_panels, tables)) for row in given.forest),
+                *figures,
+            ],
+            unit=given.unit,
+            notes=given.notes,
+            data=given.data,
+            lacks=lacks,
+        )
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError, SpecError, TypeError) as problem:
         raise SpecError(f"{path}: {problem}") from None
 
-    def axes(found: Axes) -> dict[str, list[Value]]:
-        kept = {axis: [one for one in _values(axis, values) if has(axis, one)] for axis, values in found.items()}
-        return {axis: values for axis, values in kept.items() if values}
 
-    return Study(
-        name=given.name,
-        title=given.title,
-        source=given.source,
-        play=play,
-        grids=[axes(grid) for grid in given.grid],
-        more=[axes(grid) for grid in given.more],
-        claims=[*made, *claims],
-        quick=axes(given.quick),
-        crossing=None if given.crossing is None else axes(given.crossing),
-        draws=given.draws,
-        varying=axes(given.varying),
-        parameters=[*parameters, *(Parameter(**msgspec.structs.asdict(row)) for row in given.parameter)],
-        choices=[_choice(row, has) for row in given.choice],
-        tables=[_table(row) for row in given.table],
-        figures=[*(_figure(row, known) for row in given.lines), *figures],
-        unit=given.unit,
-        notes=given.notes,
-        data=given.data,
-        lacks=lacks,
+def _made(cls: Callable[..., T], row: Row, **read: Callable[[Any], Any]) -> T:
+    """An object of an entry: each value by the reader of its field, or as the field's type has it."""
+    hints = get_type_hints(cls)
+    unknown = next((name for name in row if name not in hints), None)
+    if unknown is not None:
+        raise SpecError(f"unknown field `{unknown}`: expected {', '.join(hints)}")
+    return cls(
+        **{
+            name: read[name](value) if name in read else msgspec.convert(value, hints[name])
+            for name, value in row.items()
+        }
     )
 
 
-def _values(axis: str, given: Value | list[Value]) -> Sequence[Value]:
+def _read(path: Path) -> dict[str, Any]:
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {**_read(path.with_name(given["extends"])), **given} if "extends" in given else given
+
+
+def _axes(given: Axes, has: Callable[[str, Value], bool], lists: Lists) -> dict[str, list[Value]]:
+    kept = {
+        axis: [value for value in _values(axis, values, lists) if has(axis, value)] for axis, values in given.items()
+    }
+    return {axis: values for axis, values in kept.items() if values}
+
+
+def _values(axis: str, given: Value | list[Value], lists: Lists) -> Sequence[Value]:
     if isinstance(given, list):
         return given
+    if isinstance(given, str) and given in lists:
+        return lists[given]
     return range(int(given)) if axis == "seed" else [given]
 
 
-def _rows(claims: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The claims, one for each row of their ``for``."""
-    for claim in claims:
-        for row in claim.get("for", [{}]):
-            yield {name: _filled(value, row) for name, value in claim.items() if name != "for"}
+def _rows(entries: Sequence[Row]) -> Iterator[Row]:
+    """The entries, one for each row of their ``for``."""
+    for entry in entries:
+        for row in entry.get("for", [{}]):
+            yield {name: _filled(value, row) for name, value in entry.items() if name != "for"}
 
 
-def _filled(value: Any, row: Mapping[str, Any]) -> Any:
+def _filled(value: Any, row: Row) -> Any:
     """A value with those of a row: a text that is only ``{name}`` becomes the row's own value."""
     if isinstance(value, str):
         alone = re.fullmatch(r"\{(\w+)\}", value)
@@ -232,19 +209,20 @@ def _filled(value: Any, row: Mapping[str, Any]) -> Any:
     return [_filled(one, row) for one in value] if isinstance(value, list) else value
 
 
-def _claim(row: _Claim, known: Mapping[str, Callable[..., Any]], lists: Mapping[str, list[str]]) -> Claim:
-    if isinstance(row.depends, str) and row.depends not in lists:
-        raise SpecError(f"claim {row.name!r}: there is no list {row.depends!r}")
-    depends = lists[row.depends] if isinstance(row.depends, str) else row.depends
-    region, needs = region_of(row.region), row.premise
-    return Claim(
-        row.name, row.place, row.statement,
-        Region(region.low, region.high, row.published) if row.published else region,
-        _measure(row.measure, known), row.unit, row.each, None if depends is None else tuple(depends),
-        row.one_run, row.exact,
-        Premise(needs.words, _measure(needs.measure, known), region_of(needs.region)) if needs else None,
-        share_of=row.share_of,
-    )  # fmt: skip
+def _claim(row: Row, known: Mapping[str, Callable[..., Any]], lists: Lists) -> Claim:
+    published, measure = row.pop("published", ""), partial(_measure, known=known)
+
+    def region(text: str) -> Region:
+        found = region_of(text)
+        return Region(found.low, found.high, published) if published else found
+
+    def depends(given: str | list[str]) -> tuple[str, ...]:
+        if isinstance(given, str) and given not in lists:
+            raise SpecError(f"claim {row.get('name')!r}: there is no list {given!r}")
+        return tuple(map(str, lists[given] if isinstance(given, str) else given))
+
+    premise = partial(_made, Premise, measure=measure, region=region_of)
+    return _made(Claim, row, region=region, measure=measure, depends=depends, premise=premise)
 
 
 def region_of(text: str) -> Region:
@@ -268,11 +246,11 @@ def region_of(text: str) -> Region:
         raise SpecError(f"region {text!r}: expected >= 2, <= 2, > 2, < 2, 1 to 2, 2 ± 0.5 or 2") from None
 
 
-def _measure(given: Mapping[str, Any], known: Mapping[str, Callable[..., Any]]) -> Any:
+def _measure(given: Row, known: Mapping[str, Callable[..., Any]]) -> Any:
     """A measure: its kind with the first of its fields, or all of them, and the others beside it."""
     kind = next((name for name in given if name in known), None)
     if kind is None:
-        raise SpecError(f"measure {dict(given)}: expected one of {', '.join(known)}")
+        raise SpecError(f"measure {given}: expected one of {', '.join(known)}")
     make = known[kind]
     cls = make.func if isinstance(make, partial) else make
     names = [one.name for one in fields(cls)] if isinstance(cls, type) else ["metric", "axes"]
@@ -288,16 +266,19 @@ def _field(value: Any, known: Mapping[str, Callable[..., Any]]) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _choice(row: _Choice, has: Callable[[str, Value], bool]) -> Choice:
-    readings = [one for one in row.readings if has(row.axis, one.value)]
+def _choice(row: Row, has: Callable[[str, Value], bool]) -> Choice:
+    given = msgspec.convert(row.get("readings", []), list[_Reading])
+    readings = [one for one in given if has(str(row.get("axis")), one.value)]
+    words = {one.value: one.words for one in readings}
     fitted = {one.value: one.fitted_to for one in readings if one.fitted_to}
-    return Choice(row.axis, row.question, {one.value: one.words for one in readings}, fitted, row.crossed)
+    return replace(_made(Choice, row, readings=lambda _: words), fitted=fitted)
 
 
-def _table(row: _Table) -> Means:
-    return (Ratios if row.ratios else Means)(row.title, row.metrics, row.rows, row.against, row.only)
+def _table(row: Row) -> Means:
+    return _made(Ratios if row.pop("ratios", False) else Means, row)
 
 
-def _figure(row: _Lines, known: Mapping[str, Callable[..., Any]]) -> Lines:
-    given = {name: value for name, value in msgspec.structs.asdict(row).items() if name != "measure"}
-    return Lines(**given, measure=_measure(row.measure, known) if row.measure else None)
+def _panels(tables: Sequence[Means], given: Sequence[Mapping[str, str]]) -> dict[str, tuple[Means, str]]:
+    """Panels of a forest: a title, the title of a table, a value of it."""
+    titled = {table.title: table for table in tables}
+    return {panel["title"]: (titled[panel["table"]], panel["metric"]) for panel in given}

@@ -29,7 +29,7 @@ class Lines:
     metric, words
         The value that is drawn, and its name at the vertical axis.
     x, x_words
-        The horizontal axis, and its name.
+        The horizontal axis, and its name; of values such as ``apart 2`` the number is drawn.
     by
         A line for each value of this axis.
     panel
@@ -45,6 +45,11 @@ class Lines:
         Names of the values of ``by``.
     measure
         Measure in place of the mean of the metric (a ratio); the metric is then only the figure's name.
+    lines
+        A line for each of these values, with their names, in place of one for each value of ``by``.
+    parts
+        Number of parts of a course: the values are ``METRIC 0``, ``METRIC 1`` ... over the execution, without
+        intervals, and there is no other axis; 0: no course.
     shown
         Values that are drawn, for some axes; all values of the others.
     name
@@ -53,8 +58,8 @@ class Lines:
 
     metric: str
     words: str
-    x: str
-    x_words: str
+    x: str = ""
+    x_words: str = ""
     by: str = "policy"
     panel: str = ""
     log: bool = False
@@ -62,6 +67,8 @@ class Lines:
     against: Mapping[str, Value] = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
     measure: Measure | None = None
+    lines: Mapping[str, str] = field(default_factory=dict)
+    parts: int = 0
     shown: Grid = field(default_factory=dict)
     name: str = ""
 
@@ -93,12 +100,26 @@ class Lines:
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}
         for (name, x), one in self._values(results).items():
-            ends = (one.low, one.high) if one.units >= statistics.FEWEST else (one.value, one.value)
-            found.setdefault(self.names.get(name, str(name)), []).append((float(x), one.value, *ends))
+            whole = one.units >= statistics.FEWEST and not self.parts
+            ends = (one.low, one.high) if whole else (one.value, one.value)
+            place = float(str(x).rpartition(" ")[2])
+            found.setdefault(self.names.get(name, str(name)), []).append((place, one.value, *ends))
         return {name: sorted(line) for name, line in found.items()}
 
     def _values(self, results: Results) -> dict[tuple[Value, ...], Estimate]:
         """Values by line and position on the horizontal axis."""
+        if self.parts:
+            names = dict.fromkeys(point[self.by] for point in results.points({}))
+            return {
+                (name, (part + 0.5) / self.parts): _mean(results, f"{self.metric} {part}", {self.by: name})
+                for name in names
+                for part in range(self.parts)
+            }
+        if self.lines:
+            places = dict.fromkeys(point[self.x] for point in results.points({}))
+            return {
+                (words, x): _mean(results, metric, {self.x: x}) for metric, words in self.lines.items() for x in places
+            }
         if self.measure is None:
             kind = Means("", {self.metric: ""}, (self.by, self.x), self.against)
             return {row: values[self.metric] for row, values in kind.estimates(results).items()}
@@ -106,6 +127,70 @@ class Lines:
         return {
             (name, x): statistics.estimate(self.measure(results.at({self.by: name, self.x: x}))) for name, x in rows
         }
+
+
+def _mean(results: Results, metric: str, axes: Mapping[str, Value]) -> Estimate:
+    return statistics.estimate(results.mean(metric, axes))
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Stacked parts of values, means over the units: a group of bars for each value of an axis, a bar for each case.
+
+    Attributes
+    ----------
+    name, title, words
+        Name of the file, title, and name of the vertical axis.
+    x
+        Axis of the groups.
+    parts
+        Names of the parts by the beginning of their values' names.
+    cases
+        Ends of the values' names; each is written above its bar.
+    only
+        Axes that are fixed.
+    names
+        Names of the values of ``x``.
+    """
+
+    name: str
+    title: str
+    words: str
+    x: str
+    parts: Mapping[str, str]
+    cases: tuple[str, ...]
+    only: Mapping[str, Value] = field(default_factory=dict)
+    names: Mapping[Value, str] = field(default_factory=dict)
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw the figure, if a point was run; return its files."""
+        from spillway.analysis.colours import in_order
+        from spillway.analysis.plots.panels import panels
+        from spillway.analysis.plots.style import save, set_title
+
+        here = results.at(self.only)
+        try:
+            groups = list(dict.fromkeys(point[self.x] for point in here.points({})))
+        except NotRun:
+            return []
+        (ax,) = panels(1, 1, width=6.4, height=3.8)
+        colours, width = in_order(list(self.parts)), 0.8 / len(self.cases)
+        for column, group in enumerate(groups):
+            for place, case in enumerate(self.cases):
+                at, bottom = column + (place - (len(self.cases) - 1) / 2) * width, 0.0
+                for part, words in self.parts.items():
+                    value = _mean(here, f"{part}{case}", {self.x: group}).value
+                    label = "" if column or place else words
+                    ax.bar(at, value, 0.85 * width, bottom=bottom, color=colours[part], label=label)
+                    bottom += value
+                ax.annotate(case.strip("_"), (at, bottom), ha="center", va="bottom", fontsize="small")
+        ax.set_xticks(range(len(groups)), [self.names.get(group, str(group)) for group in groups])
+        ax.set_ylim(0, ax.get_ylim()[1] * 1.18)
+        ax.set_ylabel(self.words)
+        ax.grid(axis="y")
+        set_title(ax, self.title)
+        ax.legend(loc="upper right", frameon=False, fontsize="medium", ncols=len(self.parts))
+        return save(ax, folder / slug(self.name))
 
 
 @dataclass(frozen=True)

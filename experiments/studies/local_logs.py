@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from spillway.experiments.studies.points import Value
 from spillway.workloads.catalogue import cache_folder
 
 VARIABLE = "SPILLWAY_DATA"
@@ -39,7 +40,9 @@ class Log:
     @property
     def place(self) -> str:
         """The local copy, else the source."""
-        return place_of(self.file, self.source)
+        folder = os.environ.get(VARIABLE, "")
+        local = Path(folder) / self.file
+        return str(local) if folder and self.file and local.is_file() else self.source
 
     @property
     def at_hand(self) -> bool:
@@ -52,16 +55,6 @@ def at_hand(logs: Mapping[str, Log]) -> list[str]:
     return [name for name, log in logs.items() if log.at_hand]
 
 
-def place_of(file: str, source: str) -> str:
-    """The local copy of a log, else its source.
-
-    Parameters
-    ----------
-    file
-        Its path below ``$SPILLWAY_DATA`` ("": no file).
-    source
-        A public log's name, or a generator.
-    """
-    folder = os.environ.get(VARIABLE, "")
-    local = Path(folder) / file
-    return str(local) if folder and file and local.is_file() else source
+def at_hand_on(axis: str, logs: Mapping[str, Log]) -> Callable[[str, Value], bool]:
+    """Whether a value of an axis can be played here: on this axis a log's name, with or without words after it."""
+    return lambda name, value: name != axis or str(value).partition(" ")[0] in at_hand(logs)

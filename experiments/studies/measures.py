@@ -53,19 +53,50 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Change:
-    """Change in percent from the mean at some points to that at others, seed by seed; the latter may be 0."""
+class Against:
+    """A mean at some points as a multiple of the mean at others, unit by unit, where both were played.
+
+    Attributes
+    ----------
+    metric, above, below, axes
+        See :class:`Compared`; the points need no counterparts: each side is the mean over its own.
+    percent
+        Whether the value is the change in percent.
+    """
 
     metric: str
     above: Mapping[str, Value]
     below: Mapping[str, Value]
     axes: Mapping[str, Value]
+    percent: bool = False
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit; undefined where the mean below is not above 0."""
+        return Sample(tuple(self.by_unit(results).values()), ratios=not self.percent)
+
+    def by_unit(self, results: Results) -> dict[Value, float]:
+        """Values by the unit's value on its axis."""
+        here = results.at(self.axes)
+        above, below = here.means(self.metric, self.above), here.means(self.metric, self.below)
+        found = {
+            unit: one / below[unit] if below[unit] > 0 else math.nan for unit, one in above.items() if unit in below
+        }
+        return {unit: 100 * (value - 1) for unit, value in found.items()} if self.percent else found
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two comparisons, unit by unit where both were played: the ratio of them, or their difference."""
+
+    one: Against
+    other: Against
+    ratios: bool
 
     def __call__(self, results: Results) -> Sample:
         """One value per unit."""
-        here = results.at(self.axes)
-        pairs = zip(here.mean(self.metric, self.above).values, here.mean(self.metric, self.below).values, strict=True)
-        return Sample(tuple(100 * (one / other - 1) if other > 0 else math.nan for one, other in pairs))
+        one, other = self.one.by_unit(results), self.other.by_unit(results)
+        pairs = [(value, other[unit]) for unit, value in one.items() if unit in other]
+        return Sample(tuple(a / b if self.ratios else a - b for a, b in pairs), ratios=self.ratios)
 
 
 @dataclass(frozen=True)
@@ -83,7 +114,7 @@ class Occurring:
 class Largest:
     """The largest of a measure's values over some values of an axis ("up to"), seed by seed."""
 
-    measure: Mean | Compared | Change
+    measure: Mean | Compared | Against
     axis: str
     values: tuple[Value, ...]
 
@@ -137,11 +168,11 @@ def occurring(metric: str, **axes: Value) -> Occurring:
     return Occurring(mean(metric, **axes))
 
 
-def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Change:
+def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Against:
     """Difference of two values in percent of ``below``; written as :func:`ratio`."""
-    return Change(metric, above, below, axes)
+    return Against(metric, above, below, axes, percent=True)
 
 
-def largest(measure: Mean | Compared | Change, axis: str, values: Sequence[Value]) -> Largest:
+def largest(measure: Mean | Compared | Against, axis: str, values: Sequence[Value]) -> Largest:
     """Largest value over an axis: ``largest(change("flops", ...), "processes", (36, 82))``."""
     return Largest(measure, axis, tuple(values))

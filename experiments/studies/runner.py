@@ -152,7 +152,7 @@ def _compute(
     workers: int,
     rerun: bool,
 ) -> Played:
-    played_as = {point: _item(study, play, function, play.same(point), folder) for point in points}
+    played_as = {point: _item(study, play, function, study.same(point), folder) for point in points}
     items = list(dict.fromkeys(played_as.values()))
     found = {item: reuse.look(item.path, item.asked, item.code) for item in items}
     todo = reuse.choose(found, console, rerun=rerun, what="points")
@@ -220,7 +220,7 @@ def _audit(
     rerun: bool,
 ) -> None:
     """Compare a tenth of the runs, chosen by the digests of their names, with the product."""
-    runs = dict.fromkeys(map(play.same, played.values))
+    runs = dict.fromkeys(map(study.same, played.values))
     drawn = sorted(runs, key=lambda point: hashlib.sha256(point.id.encode()).digest())
     chosen = list(dict.fromkeys(play.audited_as(point) for point in drawn[: -(-len(drawn) // AUDITED)]))
     others = [point for point in chosen if point not in played.values]

@@ -96,6 +96,8 @@ class Study:
     crossing
         Axes that are replaced when readings are compared (fewer loads, for example); ``None``: readings are not
         compared.
+    effects
+        Axes that have an effect only at some values of others: elsewhere a point is played with their usual values.
     draws, varying
         Number of draws of all fitted numbers from their ranges, which show the verdicts that depend on them; axes that
         are replaced in these draws (fewer seeds, for example).
@@ -123,6 +125,7 @@ class Study:
     parameters: Sequence[Parameter] = ()
     choices: Sequence[Choice] = ()
     crossing: Grid | None = None
+    effects: Mapping[str, Grid] = field(default_factory=dict)
     draws: int = 0
     varying: Grid = field(default_factory=dict)
     figures: Sequence[Figure] = ()
@@ -155,6 +158,16 @@ class Study:
         """The study's own reading, and its own values of the numbers that can be drawn."""
         drawn = {one.name: one.value for one in self.parameters if one.between is not None}
         return drawn | {choice.axis: choice.usual for choice in self.choices}
+
+    def same(self, point: Point) -> Point:
+        """The point that is played in place of points that differ from it only in axes without effect."""
+        idle = {
+            axis: self.usual[axis]
+            for axis, where in self.effects.items()
+            if any(point[other] not in values for other, values in where.items())
+        }
+        found = point.replaced(**idle)
+        return self.play.same(found) if isinstance(self.play, Computed) else found
 
     @property
     def axes(self) -> dict[str, None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from spillway.analysis.document.blocks import Table
@@ -86,11 +86,11 @@ class Ratios(Means):
 
     Attributes
     ----------
-    group
-        Group of a unit (the log of a period).
+    grouped
+        Whether units have groups, named by all words but their last one: the log of the period ``kth 3``.
     """
 
-    group: Callable[[Value], str] = str
+    grouped: bool = False
 
     def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
         """See :meth:`Means.estimates`."""
@@ -115,7 +115,7 @@ class Ratios(Means):
             groups: dict[str, list[float]] = {}
             for unit in dict.fromkeys(point[results.unit] for point in results.at(axes).points(above)):
                 [value] = results.at({**axes, results.unit: unit}).ratio(name, above, self.against).values
-                groups.setdefault(self.group(unit), []).append(value)
+                groups.setdefault(str(unit).rpartition(" ")[0] if self.grouped else str(unit), []).append(value)
             found[name] = statistics.resampled(list(groups.values()))
             if len(found) == 1:
                 ratios = [value for group in groups.values() for value in group]

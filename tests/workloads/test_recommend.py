@@ -9,22 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spillway.experiments.studies.jeannot.learning import (
-    EXAMPLES,
-    features_of,
-    judge,
-    learn_from,
-    read_examples,
-    to_csv,
-)
 from spillway.experiments.studies.jeannot.play import play
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.cli import main
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.ranks import rank_correlation
-from spillway.workloads.recommend import LEARNED, measure_workload, shipped, to_text
+from spillway.workloads.recommend import LEARNED, measure_workload, shipped
 from tests.experiments.studies.jeannot.points import point
 from tests.experiments.studies.jeannot.test_measures import two_jobs
+from tools.lists_or_packs import EXAMPLES, features_of, judge, learn_from, read_examples, to_csv, to_text
 
 
 def test_features_by_hand() -> None:

@@ -18,20 +18,18 @@ from dataclasses import replace
 import numpy as np
 
 from spillway.experiments.studies.herbein.logs import LOGS, model_of
-from spillway.experiments.studies.herbein.pace import play
 from spillway.experiments.studies.local_logs import at_hand
+from spillway.experiments.studies.simulation import simulate
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.assembly import Estimates, Settings, assemble
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
-from spillway.schedulers.jobmodels.runtime import ProgramRuntime
-from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.estimates import Requested
+from spillway.simulator.engines.native import FixedEngine
 from spillway.workloads.herbein import PAPER_RATE, HerbeinModel, HerbeinOptions, draw_herbein
 
 CTS1_NODES = 3888
@@ -85,13 +83,10 @@ def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: He
         Of the drawn workload of CTS-1's size.
     """
     scaled = replace(options, nodes=nodes, size_factor=options.size_factor * nodes / CTS1_NODES)
-    session = Session(
-        POLICIES["easy"].build(),
-        ProgramRuntime(Rigid()),
-        terms=Terms(defaults=MachineDefaults(bandwidth=bandwidth), estimator=Requested()),
-    )
-    watch = Stopwatch(session)
-    play(watch.handle, draw_herbein(model, scaled), tree_of(nodes, UNDER_PROVISIONED))
+    settings = Settings(estimates=Estimates.REQUESTED, bandwidth="aware" if bandwidth else "ignorant")
+    watch = Stopwatch(assemble(POLICIES["easy"].build(), settings, Rigid()))
+    workload, machine = draw_herbein(model, scaled), tree_of(nodes, UNDER_PROVISIONED)
+    simulate(watch.handle, workload, machine, FixedEngine(machine), machine_limit=workload.nb_res)
     cpu_s, wall_s = watch.cpu_s[1:], watch.wall_s[1:]
     quantiles = [float(np.percentile(cpu_s, quantile)) for quantile in QUANTILES]
     return [*quantiles, float(np.percentile(wall_s, 99)), max(cpu_s), watch.cpu_s[0]]

@@ -5,7 +5,7 @@ from pathlib import Path
 from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.herbein.logs import LOGS
 from spillway.experiments.studies.herbein.play import inputs, play, policies
-from spillway.experiments.studies.local_logs import at_hand
+from spillway.experiments.studies.local_logs import at_hand_on
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.study import Computed
 
@@ -18,5 +18,5 @@ def _as_played(point: Point) -> Point:
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
     Computed(play, inputs, policies, batch=10, same=_as_played),
-    has=lambda axis, value: axis != "log" or value in at_hand(LOGS),
+    has=at_hand_on("log", LOGS),
 )

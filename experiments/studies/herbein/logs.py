@@ -7,18 +7,25 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from spillway.experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
 from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
-from spillway.workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
+from spillway.workloads.herbein import (
+    CHANGES_PER_JOB,
+    PAPER_STATE_CHANGE_S,
+    HerbeinModel,
+    HerbeinOptions,
+    draw_herbein,
+    fit_herbein,
+)
 from spillway.workloads.load import load_log
 from spillway.workloads.streams_command import MIXES
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.workload import Workload
 
 _ATLAS_NODES = 1152
-SUBMISSIONS, SPAN = "submissions", "span"
 
+STEADY_GAP_S = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
+"""Time between submissions at which a machine that keeps up changes states at the paper's pace (s, section 5.4)."""
 
 LOGS = {
     "atlas": Log(_ATLAS_NODES, "LLNL-Atlas-2006-2.1-cln", "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"),
@@ -42,7 +49,7 @@ def _with_limits(log: SwfLog) -> SwfLog:
 
 
 @lru_cache(maxsize=16)
-def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str) -> Workload:
+def workload_of(log: str, jobs: int, seed: int, size: float, mix: str) -> Workload:
     """Draw a workload.
 
     Parameters
@@ -51,23 +58,14 @@ def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str
         Factor for the sizes of Atlas; those of a log of a smaller machine grow in proportion.
     mix
         I/O rates: ``constant`` or ``diverse``.
-    pace
-        ``submissions``: a job every 126.8 s; ``span``: at the rate at which states change every 31.7 s, from the first
-        submission to the last end (:mod:`spillway.experiments.studies.herbein.pace`).
     """
     factor = size * _ATLAS_NODES / LOGS[log].nodes
-    options = HerbeinOptions(
-        jobs=jobs, seed=seed, size_factor=factor, rates=MIXES[mix], mean_gap_s=STEADY_GAP_S
-    )  # fmt: skip
-    model = model_of(log)
-    if pace == SPAN:
-        options = replace(options, mean_gap_s=pace_of(model, options).gap_s)
-    return draw_herbein(model, options)
+    options = HerbeinOptions(jobs=jobs, seed=seed, size_factor=factor, rates=MIXES[mix], mean_gap_s=STEADY_GAP_S)
+    return draw_herbein(model_of(log), options)
 
 
 def drawn(point: Point) -> Workload:
     """The workload of a point."""
     return workload_of(
-        point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("size"), point.text("mix"),
-        point.text("pace"),
-    )  # fmt: skip
+        point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("size"), point.text("mix")
+    )

@@ -13,25 +13,18 @@ import numpy as np
 from spillway.experiments.run import manifest, provenance
 from spillway.experiments.studies.herbein.logs import LOGS, drawn
 from spillway.experiments.studies.points import Point, Values
-from spillway.platforms.catalogue import platform_from
+from spillway.experiments.studies.simulation import platform, simulate
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import Estimates, Settings, assemble
 from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
-from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.estimates import Requested
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.engines.native import WaterfillEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 from spillway.workloads.herbein import CHANGES_PER_JOB
 from spillway.workloads.workload import Workload, WorkloadJob
 
@@ -44,26 +37,14 @@ _FULL_RATE = 70e9
 
 def play(point: Point) -> Values:
     """Play a point and return its figures."""
-    workload, platform = drawn(point), _platform(point.whole("under"))
-    diary = Diary(workload)
-    order = {"order": point.text("order"), "fill_order": point.text("order")}
-    session = Session(
-        POLICIES[point.text("policy")].build(order),
-        ProgramRuntime(Rigid()),
-        terms=Terms(defaults=MachineDefaults(bandwidth=point["scheduler"] == AWARE), estimator=Requested()),
-        observer=diary,
-    )
-    data = {
-        "nb_res": workload.nb_res,
-        "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
-        "profiles": workload.profiles,
-    }
-    with ENGINES[point.text("contention")](platform) as engine:
-        options = SimulationOptions(fail_on_deadlock=True)
-        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session), options).run()
-        contended = math.nan
-        if isinstance(engine, WaterfillEngine):
-            contended = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0
+    workload, machine = drawn(point), platform(_name(point.whole("under")))
+    diary, order = Diary(workload), {"order": point.text("order"), "fill_order": point.text("order")}
+    settings = Settings(estimates=Estimates.REQUESTED, bandwidth=point.text("scheduler"))
+    session = assemble(POLICIES[point.text("policy")].build(order), settings, Rigid(), observer=diary)
+    engine, contended = ENGINES[point.text("contention")](machine), math.nan
+    simulate(session, workload, machine, engine)
+    if isinstance(engine, WaterfillEngine):
+        contended = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0
     fits = [row.rate * row.nodes <= _FULL_RATE * (100 - point.whole("under")) / 100 for row in diary.rows]
     return summary(diary.rows, fits) | {
         "contended_percent": contended,
@@ -160,28 +141,16 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
     }
 
 
-def _fluid(platform: Platform) -> Engine:
-    from spillway.simulator.engines.native import FluidEngine
-
-    return FluidEngine(platform)
-
-
 ENGINES: Mapping[str, Callable[[Platform], Engine]] = {
     "exact": WaterfillEngine,
     "whole-mb": partial(WaterfillEngine, whole_units=True),
-    "fluid": _fluid,
+    "fluid": FluidEngine,
 }
 """Models of shared bandwidth: section 4.4, the same in whole MB/s, SimGrid's parallel tasks."""
 
 
 def _name(under: int) -> str:
     return f"cts1-{under}" if under else "cts1"
-
-
-@lru_cache(maxsize=4)
-def _platform(under: int) -> Platform:
-    """The platform of a level, which several points of a process share."""
-    return platform_from(_name(under))
 
 
 @lru_cache(maxsize=len(LOGS))

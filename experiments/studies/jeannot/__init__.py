@@ -4,18 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from spillway.experiments.studies.description import read_study
-from spillway.experiments.studies.jeannot.figures import FIGURES
-from spillway.experiments.studies.jeannot.play import USUAL, play, policies, same
+from spillway.experiments.studies.jeannot.play import play, policies
 from spillway.experiments.studies.jeannot.statements import Efficient, Fewest, Pace, Symptom
 from spillway.experiments.studies.study import Computed
 from spillway.workloads.jeannot import FAMILIES
 
 _READ = read_study(
     Path(__file__).with_name("study.toml"),
-    Computed(play, policies=policies, batch=20, same=same),
+    Computed(play, policies=policies, batch=20),
     measures={"fewest": Fewest, "symptom": Symptom, "efficient": Efficient, "pace": Pace},
-    figures=FIGURES,
 )
-assert {choice.axis: choice.usual for choice in _READ.choices} == USUAL
 STUDY = replace(_READ, claims=sorted(_READ.claims, key=lambda claim: FAMILIES.index(claim.name.partition(":")[0])))
 """Claims family by family; families are not pooled."""

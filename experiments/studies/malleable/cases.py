@@ -11,8 +11,6 @@ from spillway.experiments.studies.malleable.jacobi import (
     FILE_BYTES,
     LARGE_FILE_BYTES,
     LARGE_WRITE_S,
-    OF_CASE,
-    PARAMETERS,
     SLOTS,
     Case,
     case_of,
@@ -21,7 +19,7 @@ from spillway.experiments.studies.malleable.jacobi import (
 )
 from spillway.experiments.studies.malleable.play import Played, slots
 from spillway.experiments.studies.malleable.play import play as simulate
-from spillway.experiments.studies.points import Point, Value, Values
+from spillway.experiments.studies.points import Point, Values
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.jobmodels.app_record import AppRecord
 
@@ -63,13 +61,6 @@ def play(point: Point) -> Values:
     if name in (PAIRS, AGAIN):
         return exclusion.search(again=name == AGAIN, seed=point.whole("seed"))
     return dict(measured(run(point), _SHIFTED.get(name)))
-
-
-def same(point: Point) -> Point:
-    """The point with defaults for the parameters of other use cases, which have no effect."""
-    own = OF_CASE.get(point.text("case"), ("write",) if point.text("case").startswith(SMALL_APART) else ())
-    idle: dict[str, Value] = {one.name: one.value for one in PARAMETERS if one.name not in own}
-    return point.replaced(**idle, **({} if "pace" in own else {"pace": "in step"}))
 
 
 def measured(played: Played, shifted: int | None = None) -> Iterator[tuple[str, float]]:

@@ -10,15 +10,9 @@ from matplotlib.patches import Rectangle
 from spillway.analysis.colours import PALETTE
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.style import INK, legend_above, save, set_title
-from spillway.experiments.studies import statistics
 from spillway.experiments.studies.malleable import cases, exclusion
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import NotRun, Results
-
-NAMES = {"baseline": "no control", "blocking": "blocking", "shifting": "shifting", "coupling": "coupling"}
-"""Short names of controls; shifting and coupling are used with blocking."""
-
-PARTS = {"cpu": "computation", "transfer": "I/O", "delay": "delay"}
 
 
 def _points(results: Results, **axes: str) -> list[Point]:
@@ -26,31 +20,6 @@ def _points(results: Results, **axes: str) -> list[Point]:
         return results.points(axes)
     except NotRun:
         return []
-
-
-@dataclass(frozen=True)
-class Writers:
-    """Figure 1: I/O time of two applications over the time between the beginnings of their writes."""
-
-    name: str
-
-    def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw the figure, if such a point was run; return its files."""
-        found = [point for point in results.values if point.text("case").startswith(cases.APART)]
-        if not found:
-            return []
-        (ax,) = panels(1, 1, width=5.6, height=3.6)
-        delays = [float(point.text("case").removeprefix(cases.APART)) for point in found]
-        for place, marker in ((1, "o"), (2, "s")):
-            values = [results.metric(f"io_{place}", point) for point in found]
-            ax.plot(delays, values, marker=marker, color=PALETTE[place - 1], label=f"application {place}")
-        ax.set_ylim(0, None)
-        ax.set_xlabel("time between the beginnings of the writes (s)")
-        ax.set_ylabel("I/O time (s)")
-        ax.legend(frameon=False)
-        ax.grid()
-        set_title(ax, "Two writes of 24.4 GB")
-        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -95,49 +64,6 @@ class Shift:
         for ax in (upper, lower):
             ax.set_xlim(0, max(record.end_s for record in records))
         return save(upper, folder / self.name)
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Figures 14 to 16: parts of the time of both applications, by control; means over the seeds.
-
-    Attributes
-    ----------
-    name, case, words
-        Names of the file, of the use case and of the axis.
-    parts
-        Parts that are stacked (:data:`PARTS`).
-    """
-
-    name: str
-    case: str
-    words: str
-    parts: tuple[str, ...]
-
-    def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw the figure, if such a point was run; return its files."""
-        controls = list(dict.fromkeys(point.text("control") for point in _points(results, case=self.case)))
-        if not controls:
-            return []
-        (ax,) = panels(1, 1, width=6.4, height=3.8)
-        colours = dict(zip(PARTS, (PALETTE[0], PALETTE[1], PALETTE[5]), strict=True))
-        for column, control in enumerate(controls):
-            for place in (1, 2):
-                at, bottom = column + (place - 1.5) * 0.4, 0.0
-                for part in self.parts:
-                    axes = {"case": self.case, "control": control}
-                    value = statistics.estimate(results.mean(f"{part}_{place}", axes)).value
-                    label = "" if column or place > 1 else PARTS[part]
-                    ax.bar(at, value, 0.34, bottom=bottom, color=colours[part], label=label)
-                    bottom += value
-                ax.annotate(str(place), (at, bottom), ha="center", va="bottom", fontsize="small")
-        ax.set_xticks(range(len(controls)), [NAMES[control] for control in controls])
-        ax.set_ylim(0, ax.get_ylim()[1] * 1.18)
-        ax.set_ylabel(self.words)
-        ax.grid(axis="y")
-        set_title(ax, f"Use case {self.case}, applications 1 and 2")
-        ax.legend(loc="upper right", frameon=False, fontsize="medium", ncols=len(self.parts))
-        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)

@@ -126,11 +126,6 @@ def play(point: Point) -> Values:
     return dict(measured(simulate(slots(total, _PFS_BYTES_PER_S), workload, settings).records))
 
 
-def same(point: Point) -> Point:
-    """The point with a weight of 1 unless its rule is Algorithm 6, which alone weighs I/O ratios."""
-    return point if point["rule"] == "I/O" else point.replaced(weight=1.0)
-
-
 def measured(records: Mapping[str, AppRecord]) -> Iterator[tuple[str, float]]:
     """I/O ratio, gained processes and mean delay by application; sums of delays and FLOPS; comparisons of gains."""
     gained: dict[str, int] = {}

@@ -1,7 +1,8 @@
 """The paper's benchmark, with the numbers that its text fixes: Jacobi iterations with occasional collective writes.
 
 The paper gives neither curves nor periods. Its text fixes the numbers below (times in seconds, one slot of our machine
-is one process); :data:`spillway.experiments.studies.malleable.STUDY` lists them with the values they were fitted to.
+is one process); ``study.toml`` lists them with the values they were
+fitted to and the ranges that the paper leaves open.
 
 * Use case A, section 5.1: one I/O phase begins at 903.2 s, that of the other application at 911.0 s, predicted at
   810 s, after an I/O phase. With 2,000 iterations and an I/O phase every 250 the eighth begins at 903.2 s when an
@@ -19,7 +20,7 @@ is one process); :data:`spillway.experiments.studies.malleable.STUDY` lists them
 * Use case D: the second application needs 57 to 59 processes for the period of the first one on 64: its iterations have
   0.908 of the work.
 
-All of these are axes of the study (:data:`PARAMETERS`), so that other values can be played. Intervals between control
+All of these are axes of the study, so that other values can be played. Intervals between control
 points vary by half a percent (standard deviation), drawn from the seed; this is our choice, as the paper only states
 low variability.
 """
@@ -30,7 +31,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spillway.experiments.studies.claims import Parameter
 from spillway.experiments.studies.points import Point
 from spillway.workloads.draws import Draws, exp
 
@@ -46,41 +46,6 @@ _INTERVALS_DRAWN = 400
 _INTERVALS = 5
 """Intervals between two I/O phases; a control point ends each (Figure 4 has four)."""
 SLOTS = 400
-
-PARAMETERS = (
-    Parameter("write", 4.7, "seconds of an uncontended write of 11.9 GB: 4.7 in section 2, 8.49 in section 5.1",
-              ("2 alone", "2 at once"), (4.7, 8.49)),
-    Parameter("work", 32.27, "seconds of an iteration on one process that are parallel; two periods fix the curve",
-              ("A start 1", "D period 1"), (20.0, 45.0)),
-    Parameter("serial", 0.1698, "seconds of an iteration that are not", ("A start 1", "D period 1"), (0.05, 0.3)),
-    Parameter("overhead", OVERHEAD_S, "seconds of a reconfiguration: 24 processes save 3.4 s and two of them",
-              ("B extra", "B advanced"), (0.3, 3.0)),
-    Parameter("every A", 250, "iterations between I/O phases in A and B: the eighth begins at 903.2 s",
-              ("A start 1",), (150, 400)),
-    Parameter("slower", 1.1406, "work of application 2 in A and B: its period is 1.7 s shorter",
-              ("A start 2", "B shifts", "B advanced"), (1.0, 1.3)),
-    Parameter("later A", 21.4, "seconds by which application 2 begins later in A", ("A start 2",), (0.0, 60.0)),
-    Parameter("later B", 21.0, "the same in B", ("B shifts", "B advanced"), (0.0, 60.0)),
-    Parameter("every C", 80, "iterations between I/O phases in C: 450 s of I/O without control are 49 phases of 9.2 s",
-              ("C delay, shifting", "C I/O 2, shifting", "C writes 2"), (40, 160)),
-    Parameter("later C", 0.2, "seconds by which application 2 begins later in C: 9.2 s in place of twice 4.7 s",
-              ("2 at once",), (0.0, 2.0)),
-    Parameter("every D", 100, "iterations between I/O phases in D: 67.40 s of computation", ("D period 1",), (50, 200)),
-    Parameter("smaller", 0.908, "work of application 2 in D: the period of application 1 takes 58 processes",
-              ("D coupled",), (0.8, 1.1)),
-    Parameter("later D", 3.0, "seconds by which application 2 begins later in D", (), (0.0, 30.0)),
-)  # fmt: skip
-"""Numbers of the use cases, with the claims by whose published values they were chosen, and the ranges that the paper
-leaves open: between its two times of a write, about half to twice a number of iterations or of seconds of an iteration,
-0.8 to 1.3 times the work, up to one period for a later begin."""
-
-OF_CASE = {
-    "A": ("work", "serial", "every A", "slower", "later A"),
-    "B": ("work", "serial", "overhead", "every A", "slower", "later B"),
-    "C": ("write", "pace", "work", "serial", "overhead", "every C", "later C"),
-    "D": ("write", "work", "serial", "overhead", "every D", "smaller", "later D"),
-}
-"""Parameters and choices that a use case depends on."""
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,12 @@ from pathlib import Path
 from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.thesis.claims import VALUES
-from spillway.experiments.studies.thesis.conclusions import Against, Passing, Shift
 from spillway.experiments.studies.thesis.figures import FIGURES
 from spillway.experiments.studies.thesis.play import lacks, measure, policy, workload
 
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
     Product(workload=workload, policy=policy, measure=measure, own=("scale", "data")),
-    measures={"against": Against, "passing": Passing, "shift": Shift},
     claims=VALUES,
     figures=FIGURES,
     lacks=lacks,

@@ -11,10 +11,8 @@ from typing import Literal
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
-from spillway.experiments.studies.local_logs import place_of
-
-VARIABLE = "SPILLWAY_DATA"
-"""Environment variable that names the folder of the reference data."""
+from spillway.experiments.studies.local_logs import VARIABLE as VARIABLE
+from spillway.experiments.studies.local_logs import Log
 
 LOG = "KTH-SP2-1996-2.1-cln"
 PARTS = tuple(f"part-{number}" for number in range(16))
@@ -79,7 +77,7 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
     """
     named = published_folder(folder)
     found = _drawn(model, work) if named is None else _published(model, named)
-    log = place_of(_LOG_FILE, LOG)
+    log = Log(96, LOG, _LOG_FILE).place
     draws = {name: WorkloadSpec(source=log, name=name, seed=seed) for seed, name in enumerate(DRAWS)}
     return dataclasses.replace(found, workloads={**found.workloads, **draws})
 

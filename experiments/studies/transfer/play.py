@@ -37,10 +37,6 @@ POLICIES: Mapping[str, str] = {
     "plan guarded": "plan:guard_quantile=1",
     "plan for slowdowns": "plan:alpha=1,beta=1",
     "learned": "spillway.learning.network_policy:Learned",
-}
-"""Policies by their names in the tables; those with orders are EASY backfilling in that order throughout."""
-
-ABLATIONS: Mapping[str, str] = {
     "no search": "plan-square:steps=0",
     "720 moves": "plan-square:steps=720",
     "power 1.5": "plan-square:alpha=1.5",
@@ -52,13 +48,11 @@ ABLATIONS: Mapping[str, str] = {
     "plan with 720 moves": "plan:steps=720",
     "easy by number": "easy:by_number=true",
 }
-"""Ablations of our plan-square, of the default and of EASY: one part left out or changed at a time."""
+"""Policies by their names in the tables: those with orders are EASY backfilling in that order throughout; after
+``learned`` ablations of our plan-square, of the default and of EASY, one part left out or changed at a time."""
 
 _ESTIMATES: Mapping[str, Mapping[str, Value]] = {"history": {"estimates": "history"}}
 """Predicted runtimes in place of walltimes: settings of the session."""
-
-PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for estimates in _ESTIMATES]
-"""Policies that plan with these, by their names in the tables."""
 
 _LEAST_WAIT_S = 60.0
 """Shorter waits count as this: a ratio of two waits near 0 is meaningless."""
@@ -68,7 +62,7 @@ def policy(point: Point) -> PolicySpec:
     """A policy by its name in the tables or on the command line; after a comma the session's estimates."""
     label = point.text("policy")
     name, _, estimates = label.partition(", ")
-    head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
+    head, options = split_spec(POLICIES.get(name, name))
     session = dict(_ESTIMATES[estimates]) if estimates else {}
     return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=label))
 

@@ -23,7 +23,7 @@ def point(**changes: Value) -> Point:
     """A point for a small test of the generated log, with large jobs."""
     axes: dict[str, Value] = {
         "contention": "exact", "order": "fcfs", "test": "levels", "jobs": 90, "policy": "easy", "mix": "constant",
-        "pace": "submissions", "under": 30, "scheduler": IGNORANT, "log": "kth-like", "size": 3.375, "seed": 0,
+        "under": 30, "scheduler": IGNORANT, "log": "kth-like", "size": 3.375, "seed": 0,
     }  # fmt: skip
     return Point(tuple((axes | changes).items()))
 
@@ -132,7 +132,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.delenv("SPILLWAY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert at_hand(logs.LOGS) == ["kth-like"]
-    widest = max(job.res for job in logs.workload_of("kth-like", 300, 0, 3.375, "constant", "submissions").jobs)
+    widest = max(job.res for job in logs.workload_of("kth-like", 300, 0, 3.375, "constant").jobs)
     assert 0.5 * 3888 <= widest <= 3888
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spillway.experiments.studies import malleable_machine
-from spillway.experiments.studies.malleable import STUDY, cases, exclusion, four, worked_examples
-from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, OF_CASE, Case, Instance, workload_of
+from spillway.experiments.studies.malleable import SHARING, STUDY, cases, exclusion, four, machine, worked_examples
+from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
-from spillway.experiments.studies.malleable_sharing import STUDY as SHARING
 from spillway.experiments.studies.measures import occurring
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
@@ -139,25 +137,28 @@ def test_examples_of_the_paper() -> None:
 def test_points_that_a_reading_does_not_change_are_one() -> None:
     """Use case C has two paces and three write times, D three write times, A no choice; only I/O-based has weights."""
     crossed = STUDY.crossed()
-    same = {cases.same(point) for points in crossed.values() for point in points}
+    same = {STUDY.same(point) for points in crossed.values() for point in points}
     count = {case: sum(point["case"] == case for point in same) for case in ("A", "B", "C", "D")}
     assert count == {"A": 5, "B": 10, "C": 3 * 5 * 6, "D": 4 * 5 * 3}
     assert sum(str(point["case"]).startswith("apart") for point in same) == 11
-    drawn = {cases.same(point) for points in STUDY.varied() for point in points}
+    drawn = {STUDY.same(point) for points in STUDY.varied() for point in points}
     assert {case: sum(point["case"] == case for point in drawn) for case in "ABCD"} == {
         case: 60 * controls for case, controls in (("A", 1), ("B", 2), ("C", 3), ("D", 4))
     }
-    kept = {four.same(point) for points in SHARING.crossed().values() for point in points}
+    kept = {SHARING.same(point) for points in SHARING.crossed().values() for point in points}
     assert sum(point["rule"] == "I/O" for point in kept) == 3 * sum(point["rule"] == "fair" for point in kept)
 
 
 def test_what_a_use_case_depends_on_is_what_changes_it() -> None:
     """Of all numbers that can be drawn, a use case's points keep those that its claims name, and no others."""
     other = {one.name: 0.25 * one.between[0] + 0.75 * one.between[1] for one in STUDY.parameters if one.between}
-    for case, names in OF_CASE.items():
+    used = {claim.depends for claim in STUDY.claims}
+    for case in "ABCD":
+        names = {axis for axis, where in STUDY.effects.items() if case in where["case"]}
+        assert tuple(names) in used or any(set(one or ()) == names for one in used), case
         point = next(point for point in STUDY.points() if point["case"] == case).replaced(**other, pace="apart")
-        kept = dict(cases.same(point).axes)
-        assert {name for name in (*other, "pace") if kept[name] == {**other, "pace": "apart"}[name]} == set(names)
+        kept = dict(STUDY.same(point).axes)
+        assert {name for name in (*other, "pace") if kept[name] == {**other, "pace": "apart"}[name]} == names
 
 
 def test_table_2_is_met_at_the_initial_sizes() -> None:
@@ -207,7 +208,7 @@ def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:
     head = "submission_time,starting_time,finish_time,node_seconds,resizes"
     (tmp_path / "jobs.csv").write_text(f"{head}\n0,5,100,4000,2\n10,10,60,800,0\n20,20,20,0,0\n")
     (tmp_path / "io_phases.csv").write_text("asked_s,begin_s\n10,10\n20,24\n")
-    assert malleable_machine.measure(tmp_path) == {
+    assert machine.measure(tmp_path) == {
         "mean_waiting_time_s": 5.0, "held_percent": 50.0, "io_delay_s": 2.0, "delayed_percent": 50.0, "resizes": 2.0,
     }  # fmt: skip
 
@@ -215,10 +216,7 @@ def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:
 def test_windows_of_the_generator_are_drawn_by_seed(tmp_path: Path) -> None:
     """A share of malleable jobs changes neither their number nor their times of submission."""
     axes: dict[str, Value] = {"log": "kth-like", "jobs": 8, "seed": 1}
-    paths = [
-        Path(malleable_machine.workload_of(Point((*axes.items(), ("share", share))), tmp_path).source)
-        for share in (0.0, 1.0)
-    ]
+    paths = [Path(machine.workload(Point((*axes.items(), ("share", share))), tmp_path).source) for share in (0.0, 1.0)]
     assert paths[0] != paths[1]
     rigid, malleable = (json.loads(path.read_text()) for path in paths)
     assert [job["subtime"] for job in rigid["jobs"]] == [job["subtime"] for job in malleable["jobs"]]

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.studies import statistics, transfer, transfer_choosing
+from spillway.experiments.studies import statistics
 from spillway.experiments.studies.figures import Forest
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.tables import Ratios
-from spillway.experiments.studies.transfer import AgainstBest, Better, logs, play
+from spillway.experiments.studies.transfer import CHOOSING, STUDY, logs, play
+from spillway.experiments.studies.transfer.measures import WAIT, AgainstBest, Better
 from spillway.workloads.swf import SwfRecord
 from tests.kit.tables import csv_rows
 
@@ -52,12 +53,13 @@ def test_periods_of_a_log_begin_an_eighth_apart(reference: Path) -> None:
 
 def test_what_chooses_is_never_reported() -> None:
     """Odd and even periods; both studies have all policies that are compared."""
-    chosen = {str(point["period"]) for point in transfer_choosing.STUDY.points()}
-    reported = {str(point["period"]) for point in transfer.STUDY.points()}
+    chosen = {str(point["period"]) for point in CHOOSING.points()}
+    reported = {str(point["period"]) for point in STUDY.points()}
     assert not chosen & reported
     assert {int(name.split()[-1]) % 2 for name in chosen} == {1}
-    for study in (transfer.STUDY, transfer_choosing.STUDY):
-        assert {*play.POLICIES} <= {point["policy"] for point in study.points()}
+    for study in (STUDY, CHOOSING):
+        compared = list(play.POLICIES)[: list(play.POLICIES).index("learned") + 1]
+        assert {*compared} <= {point["policy"] for point in study.points()}
         for point in study.points():
             play.policy(point)
 
@@ -66,7 +68,7 @@ def made_up(waits: dict[str, dict[str, float]]) -> Results:
     """Results by period and policy."""
     return Results(
         {
-            Point((("period", period), ("policy", policy))): {transfer.WAIT: wait}
+            Point((("period", period), ("policy", policy))): {WAIT: wait}
             for period, found in waits.items()
             for policy, wait in found.items()
         },
@@ -83,8 +85,8 @@ WAITS = {
 
 def test_every_log_counts_alike() -> None:
     """KTH: 1/2 and 2, together 1; NASA: 1/4. So 1/2 for plan, which is better in two of three periods."""
-    table = Ratios("t", {transfer.WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, group=transfer.log_of)
-    found = table.estimates(made_up(WAITS))[("plan",)][transfer.WAIT]
+    table = Ratios("t", {WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, grouped=True)
+    found = table.estimates(made_up(WAITS))[("plan",)][WAIT]
     assert found.value == pytest.approx(0.5)
     assert (found.units, found.low <= 0.5 <= found.high) == (3, True)
     assert ("plan", "0.5", "2 of 3") in [tuple(map(str, row)) for row in table(made_up(WAITS)).rows]
@@ -92,15 +94,15 @@ def test_every_log_counts_alike() -> None:
 
 def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
     """Smallest ratio on top (0.5, 0.74, 1); a panel without runs is left out, and nothing is drawn of nothing."""
-    ratios = Ratios("t", {transfer.WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, group=transfer.log_of)
+    ratios = Ratios("t", {WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, grouped=True)
     never = dataclasses.replace(ratios, only={"policy": "conservative"})
-    figure = Forest("ratios", {"all": (ratios, transfer.WAIT), "none": (never, transfer.WAIT)}, "over the literal")
+    figure = Forest("ratios", {"all": (ratios, WAIT), "none": (never, WAIT)}, "over the literal")
     drawn, _ = figure(made_up(WAITS), tmp_path)
     assert drawn.stat().st_size > 1000
     text = drawn.with_suffix(".svg").read_text("utf-8")
     assert "over the literal" in text
     assert re.findall("(?<=>)(all|none|plan|sjf-easy|easy)(?=<)", text) == ["plan", "easy", "sjf-easy", "all"]
-    assert Forest("ratios", {"none": (never, transfer.WAIT)}, "")(made_up(WAITS), tmp_path) == []
+    assert Forest("ratios", {"none": (never, WAIT)}, "")(made_up(WAITS), tmp_path) == []
 
 
 def test_better_and_against_the_best_in_hindsight() -> None:

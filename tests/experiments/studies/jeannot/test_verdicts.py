@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pytest
 
 from spillway.experiments.studies.jeannot import STUDY
-from spillway.experiments.studies.jeannot.play import USUAL, same
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.verdicts import Verdict, judge
@@ -90,5 +89,5 @@ def test_no_claim_is_left_without_values() -> None:
 def test_readings_that_do_not_matter_are_played_once(family: str, policy: str, matter: set[str]) -> None:
     """A family's points are replayed under those readings only that change them."""
     others = {choice.axis: list(choice.readings)[1] for choice in STUDY.choices}
-    found = same(point(family=family, policy=policy).replaced(**others))
-    assert {axis for axis, value in USUAL.items() if found[axis] != value} == matter
+    found = STUDY.same(point(family=family, policy=policy).replaced(**others))
+    assert {axis for axis, value in STUDY.usual.items() if found[axis] != value} == matter

@@ -1,6 +1,6 @@
 """Learns from the study's runs whether lists or packs suit a workload.
 
-``python -m spillway.experiments.studies.jeannot.learning results/jeannot`` does it and writes two files of data.
+``python -m tools.lists_or_packs results/jeannot`` does it and writes two files of data.
 
 An example is a workload of the study with the results of packs (Max) and lists (LS) on it. The examples are kept beside
 this module; the coefficients learned from all of them are data of the product (:mod:`spillway.workloads.recommend`).
@@ -21,25 +21,20 @@ import numpy as np
 
 from spillway.base.arguments import tell
 from spillway.base.durable import write_text
-from spillway.experiments.studies.jeannot.play import USUAL, drawn, protocol_of
+from spillway.experiments.studies.jeannot import STUDY
+from spillway.experiments.studies.jeannot.play import drawn, protocol_of
 from spillway.experiments.studies.points import Point, Value
-from spillway.workloads.recommend import (
-    DIGITS,
-    LEARNED,
-    OBJECTIVES,
-    Features,
-    Recommender,
-    learn,
-    measure_workload,
-    to_text,
-)
+from spillway.workloads.recommend import LEARNED, OBJECTIVES, Features, Recommender, measure_workload
 
-EXAMPLES = Path(__file__).with_name("examples.csv")
-FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **USUAL, "volume": "whole"}
+EXAMPLES = Path(__file__).with_name("lists_or_packs.csv")
+FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **STUDY.usual, "volume": "whole"}
 """The conditions of the study, but with volumes at which jobs that fit on the processors may need more bandwidth than
 there is: otherwise packs and lists differ by less."""
 METRICS = {"makespan": "makespan_s", "stretch": "mean_stretch"}
 _FOLDS = 5
+_RIDGE = 1.0
+DIGITS = 6
+"""Significant digits in both files, so that they do not depend on a machine's rounding."""
 
 
 @dataclass(frozen=True)
@@ -119,14 +114,34 @@ def read_examples(text: str) -> list[_Example]:
     ]
 
 
-def learn_from(examples: Iterable[_Example]) -> Recommender:
-    """Learn from examples."""
-    return learn([(one.features, one.differences) for one in examples])
+def learn_from(examples: Sequence[_Example]) -> Recommender:
+    """Fit both models to workloads with the logarithms of packs over lists, by objective."""
+    inputs = np.array([one.features.vector() for one in examples])
+    mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
+    scale[scale == 0] = 1.0
+    inputs = (inputs - mean) / scale
+    gram = inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1])
+    models = {}
+    for objective in OBJECTIVES:
+        wanted = np.array([one.differences[objective] for one in examples])
+        weights = np.linalg.solve(gram, inputs.T @ (wanted - wanted.mean()))
+        models[objective] = np.concatenate(([wanted.mean()], weights))
+    return Recommender(mean, scale, models)
+
+
+def to_text(recommender: Recommender) -> str:
+    """The coefficients as CSV: one row each for means and scales of the inputs, and for each model."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    rows: dict[str, Iterable[float]] = {"mean": [0.0, *recommender.mean], "scale": [1.0, *recommender.scale]}
+    rows |= recommender.models
+    writer.writerows([name, *(f"{value:.{DIGITS}g}" for value in values)] for name, values in rows.items())
+    return text.getvalue()
 
 
 def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
     """Learn from four fifths of the seeds and judge on the remaining fifth, for each fifth."""
-    recommenders = [learn_from(one for one in examples if one.seed % _FOLDS != fold) for fold in range(_FOLDS)]
+    recommenders = [learn_from([one for one in examples if one.seed % _FOLDS != fold]) for fold in range(_FOLDS)]
     found = {}
     for objective in OBJECTIVES:
         gains = np.array([one.differences[objective] for one in examples])
