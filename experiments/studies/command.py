@@ -22,11 +22,11 @@ from spillway.experiments.studies.points import Grid, Point, Value
 from spillway.experiments.studies.report import Outcome
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played, play_points
-from spillway.experiments.studies.study import OTHER, Computed, Study
+from spillway.experiments.studies.study import OTHER, Study
 from spillway.experiments.studies.verdicts import Judged, judge, vary
 
 FAILURES = 1
-"""Exit code if a point failed, or a faster player differs from the product."""
+"""Exit code if a point failed."""
 
 DATA = "data"
 """Axis of the folder that ``--data`` names."""
@@ -49,11 +49,10 @@ def run(study: Study, options: argparse.Namespace) -> int:
             return play_points(study, points, out, executor_of(conduct), console, workers=workers, rerun=conduct.rerun)
 
         played = play(points)
-        readings = {} if withheld or _audit_failed(study, played) else _judge_readings(study, played, crossed)
+        readings = {} if withheld else _judge_readings(study, played, crossed)
         while readings and (joined := study.crossed(changes, pairs.to_try(study, readings))):
             played = played.and_also(play([point for points in joined.values() for point in points]))
             readings |= _judge_readings(study, played, joined)  # a joined reading may give claims that no other gave
-        withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
         claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims
         varied = vary(
@@ -79,7 +78,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
     reuse.remind(played.old, console, what="points")
     for point, cause in played.failed.items():
         say(console, f"failed {point.id}: {cause}")
-    return FAILURES if played.failed or _audit_failed(study, played) else 0
+    return FAILURES if played.failed else 0
 
 
 def add_arguments(study: Study, parser: Parser) -> None:
@@ -168,12 +167,3 @@ def _drawn(study: Study, results: Results, folder: Path, paper: Paper) -> list[P
 
     with drawing(paper.width_mm, paper.style, paper.figures):
         return [path for figure in study.figures for path in figure(results, folder)]
-
-
-def _audit_failed(study: Study, played: Played) -> str:
-    if not isinstance(study.play, Computed) or not played.audit:
-        return ""
-    worst = max(played.audit, key=lambda name: played.audit[name])
-    if played.audit[worst] <= study.play.tolerance:
-        return ""
-    return f"the study's player differs from the product ({worst} by {played.audit[worst]:.2g} of the product's)"

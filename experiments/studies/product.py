@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from rich.console import Console
@@ -94,7 +95,7 @@ def _prepared(
     root: Path,
     console: Console,
 ) -> dict[Point, RunSpec]:
-    inputs = Inputs(folders.make_folder(root), _Once(console))
+    inputs = Inputs(folders.make_folder(root), cache(lambda text: say(console, f"note: {text}")))  # once for all points
     drawn = folders.make_folder(root / "drawn")
     runs: dict[Point, RunSpec] = {}
     for point in points:
@@ -146,16 +147,3 @@ def _model(point: Point) -> ModelSpec:
         return ModelSpec()
     name, options = split_spec(text)
     return ModelSpec(name=name, options=dict(options))
-
-
-class _Once:
-    """Prints a note once: many points share an input."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._said: set[str] = set()
-
-    def __call__(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            say(self._console, f"note: {text}")

@@ -116,8 +116,6 @@ def show(outcome: Outcome, console: Console) -> None:
         show_table(console, table, kind.title)
     if outcome.crossed:
         say(console, _reading_sentence(outcome.crossed))
-    if outcome.played.audit:
-        say(console, _audit_words(outcome.played))
 
 
 def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[Path]:
@@ -212,25 +210,6 @@ def _joined_words(pair: Pair) -> str:
     if not pair.tried and not pair.left:
         return "no other"
     return f"{len(pair.tried)} compared" + (f", {len(pair.left)} not" if pair.left else "")
-
-
-def _deciding_table(study: Study, found: Sequence[Pair]) -> Table:
-    """Number of pairs that each ambiguous point of the paper decides; pairs that no single point decides come last."""
-    rows = []
-    for choice in study.choices:
-        decided = [one for one in found if choice in one.decided_by(study.choices)]
-        if decided:
-            rows.append((choice.axis, choice.question, str(len(decided)), _most(decided)))
-    others = [one for one in found if not one.decided_by(study.choices)]
-    if others:
-        rows.append(("", "no single point: readings that change several decide", str(len(others)), _most(others)))
-    return Table(("decided by", "ambiguous point of the paper", "pairs", "statements in most of them"), rows)
-
-
-def _most(found: Sequence[Pair], shown: int = 3) -> str:
-    """The most frequent statements of some pairs, with the number of their pairs."""
-    named = Counter(name for one in found for name in (one.one, one.other))
-    return ", ".join(f"{name} ({count})" for name, count in named.most_common(shown))
 
 
 def _varied_table(outcome: Outcome) -> Table:
@@ -333,7 +312,6 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
             "were joined and compared, too."
         )
         if found:
-            yield _deciding_table(study, found)
             yield _pair_table(study, found)
     if outcome.varied:
         yield Heading("Dependence on fitted numbers")
@@ -388,17 +366,10 @@ def _how(outcome: Outcome) -> Iterator[Block]:
     points = [f"{len(played.values)} points; code of commit {version.commit() or 'not known'}"]
     if outcome.command:
         points.append(f"repeat it with `{outcome.command}`")
-    if played.audit:
-        points.append(_audit_words(played))
     if played.old:
         points.append(f"{len(played.old)} points were made by other code; --rerun repeats them")
     points += [f"failed: {point.id}: {cause}" for point, cause in played.failed.items()]
     yield Listing((*points, *outcome.study.notes))
-
-
-def _audit_words(played: Played) -> str:
-    largest = max(played.audit.values())
-    return f"{played.compared} points were played by the product, too: values differ by at most {largest:.2g} of theirs"
 
 
 def _estimates(kind: Means, results: Results) -> str:

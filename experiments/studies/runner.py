@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,9 +32,6 @@ from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.study import Computed, Study
 from spillway.schedulers.policies import find_policy
 
-AUDITED = 10
-"""One in this number of points of a faster player is compared with the product."""
-
 _EVERY_S = 20.0
 """Time between two lines of progress without a terminal (s)."""
 
@@ -52,8 +48,6 @@ class Played:
         Causes by point, for failed points.
     old
         Kept results of other code.
-    audit, compared
-        Largest relative difference of a faster player from the product, by name of the value; compared points.
     folders
         Folders of finished runs of the product, by point.
     """
@@ -61,17 +55,16 @@ class Played:
     values: dict[Point, Values] = field(default_factory=dict)
     failed: dict[Point, str] = field(default_factory=dict)
     old: list[Found] = field(default_factory=list)
-    audit: dict[str, float] = field(default_factory=dict)
-    compared: int = 0
     folders: dict[Point, Path] = field(default_factory=dict)
 
     def and_also(self, other: Played) -> Played:
         """The outcomes of both."""
-        audit = {name: max(self.audit.get(name, 0.0), value) for name, value in other.audit.items()}
         return Played(
-            self.values | other.values, self.failed | other.failed, self.old + other.old, self.audit | audit,
-            self.compared + other.compared, self.folders | other.folders,
-        )  # fmt: skip
+            self.values | other.values,
+            self.failed | other.failed,
+            self.old + other.old,
+            self.folders | other.folders,
+        )
 
 
 @dataclass(frozen=True)
@@ -135,9 +128,7 @@ def play_points(
         failed = {point: outcome.failed[run.id] for point, run in runs.items() if run.id in outcome.failed}
         values = product.measured(study.play, runs, outcome, root)
         return Played(values, failed, outcome.old, folders={point: root / runs[point].id for point in values})
-    played = _compute(study, study.play, study.play.play, points, root / "points", console, workers, rerun)
-    if study.play.audit is not None:
-        _audit(study, study.play, study.play.audit, played, root, console, workers, rerun)
+    played = _compute(study, study.play, points, root / "points", console, workers, rerun)
     played.values = {point: study.play.seen(point, values) for point, values in played.values.items()}
     return played
 
@@ -145,14 +136,13 @@ def play_points(
 def _compute(
     study: Study,
     play: Computed,
-    function: Callable[[Point], Values],
     points: Sequence[Point],
     folder: Path,
     console: Console,
     workers: int,
     rerun: bool,
 ) -> Played:
-    played_as = {point: _item(study, play, function, study.same(point), folder) for point in points}
+    played_as = {point: _item(study, play, study.same(point), folder) for point in points}
     items = list(dict.fromkeys(played_as.values()))
     found = {item: reuse.look(item.path, item.asked, item.code) for item in items}
     todo = reuse.choose(found, console, rerun=rerun, what="points")
@@ -160,7 +150,7 @@ def _compute(
     batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
     if batches:
         make_folder(folder)
-        _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
+        _play_batches(partial(_play_batch, _named(play.play)), batches, workers, played, console)
     values = {item: reuse.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
     played.values = {point: values[item] for point, item in played_as.items() if item in values}
     return played
@@ -199,45 +189,11 @@ def _play_batch(function: Callable[[Point], Values], batch: tuple[_Item, ...], r
         reuse.keep(item.path, item.asked, item.code, values)
 
 
-def _item(study: Study, play: Computed, function: Callable[[Point], Values], point: Point, folder: Path) -> _Item:
+def _item(study: Study, play: Computed, point: Point, folder: Path) -> _Item:
     asked = {"study": study.name, "point": [list(axis) for axis in point.axes], "inputs": play.inputs(point)}
     modules = [find_policy(name).cls.__module__ for name in play.policies(point)]
-    return _Item(point, folder / f"{point.id}.json", asked, codehash.code_of(*modules, function.__module__))
+    return _Item(point, folder / f"{point.id}.json", asked, codehash.code_of(*modules, play.play.__module__))
 
 
 def _is_there(item: _Item, played: Played) -> bool:
     return item.point not in played.failed and item.path.exists()
-
-
-def _audit(
-    study: Study,
-    play: Computed,
-    function: Callable[[Point], Values],
-    played: Played,
-    root: Path,
-    console: Console,
-    workers: int,
-    rerun: bool,
-) -> None:
-    """Compare a tenth of the runs, chosen by the digests of their names, with the product."""
-    runs = dict.fromkeys(map(study.same, played.values))
-    drawn = sorted(runs, key=lambda point: hashlib.sha256(point.id.encode()).digest())
-    chosen = list(dict.fromkeys(play.audited_as(point) for point in drawn[: -(-len(drawn) // AUDITED)]))
-    others = [point for point in chosen if point not in played.values]
-    fast = _compute(study, play, play.play, others, root / "points", console, workers, rerun)
-    slow = _compute(study, play, function, chosen, root / "audit", console, workers, rerun)
-    played.old += fast.old + slow.old
-    played.failed |= fast.failed | slow.failed
-    played.compared = len(slow.values)
-    played.audit = differences({**played.values, **fast.values}, slow.values)
-
-
-def differences(ours: Mapping[Point, Values], theirs: Mapping[Point, Values]) -> dict[str, float]:
-    """Largest relative difference of each common value, over the points of ``theirs``."""
-    found: dict[str, float] = {}
-    for point, values in theirs.items():
-        for name, value in values.items():
-            if name in ours[point]:
-                apart = abs(ours[point][name] - value) / max(abs(value), 1e-12) if ours[point][name] != value else 0.0
-                found[name] = max(found.get(name, 0.0), apart)
-    return found

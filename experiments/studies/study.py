@@ -41,31 +41,20 @@ class Computed:
         Inputs that decide the result besides the axes, as plain data: checksums of logs.
     policies
         Policies with code that decides the result of a point.
-    audit
-        The same by the product, where ``play`` is a player of its own: a tenth of the points is compared with it.
-        ``None``: ``play`` is the product's session and engine already.
-    tolerance
-        Relative difference that the comparison allows.
     batch
         Number of points that a worker process plays one after another.
     same
         The point that is played in place of points that differ from it only in axes without effect.
     seen
         Values of a point, from those of the point that was played in its place.
-    audited_as
-        The point that is compared with the product in place of one that would take too long: for example with fewer
-        jobs.
     """
 
     play: Callable[[Point], Values]
     inputs: Callable[[Point], Any] = lambda point: None
     policies: Callable[[Point], Sequence[str]] = lambda point: ()
-    audit: Callable[[Point], Values] | None = None
-    tolerance: float = 1e-6
     batch: int = 1
     same: Callable[[Point], Point] = lambda point: point
     seen: Callable[[Point, Values], Values] = lambda point, values: values
-    audited_as: Callable[[Point], Point] = lambda point: point
 
 
 @dataclass(frozen=True)

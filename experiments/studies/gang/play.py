@@ -29,9 +29,6 @@ COST_S, LIMIT, NEXT_QUANTUM = 20.0, 64, MigrationStart.NEXT_QUANTUM.value
 SUBMISSION, START = "submission", "start"
 """Values of the axis ``response``: the begin of a response time."""
 
-AUDITED: Mapping[str, Value] = {"jobs": 30, "gap": 100.0, "mix": MIXED_NAME, "seed": 0}
-"""Points that the product plays, too, quantum by quantum: few jobs of all intensities, close to each other."""
-
 
 class Ran(NamedTuple):
     """Results of the jobs, in their order.
@@ -65,7 +62,7 @@ def run_gang(jobs: Sequence[GangJob], policy: Gang, nodes: int) -> Ran:
     """Play jobs, in order of submission, by the core's machine, which steps from one scheduling event to the next.
 
     By the product, quantum by quantum, 10,000 jobs would take 150 times as long, with the same results
-    (:mod:`spillway.experiments.studies.gang.wire`).
+    (``tests/experiments/studies/gang``).
     """
     slices, costs, start = policy.sharing()
     clock = GangClock(*slices, *costs, start is MigrationStart.AT_ONCE, policy.migration_limit)
@@ -92,11 +89,6 @@ def seen(point: Point, values: Values) -> Values:
         "slowdown": values["slowdown_from_start"],
         "response_s": values["response_s"] - values["wait_s"],
     }
-
-
-def audited_as(point: Point) -> Point:
-    """The run of the point with few jobs."""
-    return same(point.replaced(**AUDITED))
 
 
 def workload_of(point: Point) -> GangOptions:

@@ -23,8 +23,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.base import Engine
-from spillway.simulator.engines.native import FluidEngine
-from spillway.simulator.engines.native import WaterfillEngine
+from spillway.simulator.engines.native import FluidEngine, WaterfillEngine
 from spillway.workloads.herbein import CHANGES_PER_JOB
 from spillway.workloads.workload import Workload, WorkloadJob
 

@@ -8,6 +8,7 @@ the real Batsim, whose values are known to all digits.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -74,8 +75,8 @@ second, as latencies may be summed in another order."""
 
 
 @dataclass(frozen=True)
-class MeanOverParts:
-    """Mean over the parts that were played, as a share of the published mean over the same parts: one per seed."""
+class _OverParts:
+    """A value of the parts that were played, except those with an unsound published value: one per seed."""
 
     metric: str
     model: str
@@ -83,64 +84,68 @@ class MeanOverParts:
 
     def __call__(self, results: Results) -> Sample:
         """Our values by seed."""
-        shares = []
-        for values in _by_seed(results, self.metric, self.model, self.policy).values():
-            published = [_published(self.model, part, self.policy, self.metric) for part in values]
-            shares.append(fmean(values.values()) / fmean(published))
-        return Sample(tuple(shares))
+        return Sample(tuple(map(self.value, self.parts(results, self.policy).values())))
+
+    def value(self, parts: Mapping[str, float]) -> float:
+        """Our value of some parts beside the published one."""
+        raise NotImplementedError
+
+    def parts(self, results: Results, policy: str) -> dict[Value, dict[str, float]]:
+        """Values of a schedule by seed and part."""
+        found: dict[Value, dict[str, float]] = defaultdict(dict)
+        for point in results.points({"scale": "part", "model": self.model, "policy": policy}):
+            part = point.text("workload")
+            if is_sound(self.model, part, policy):
+                found[point["seed"]][part] = results.metric(self.metric, point)
+        return found
+
+    def published(self, part: str) -> float:
+        """The published value of a part."""
+        return _published(self.model, part, self.policy, self.metric)
 
 
-@dataclass(frozen=True)
-class MedianOverParts:
-    """Median of the parts' ratios to the baseline, less the published one of the same parts: one per seed."""
+class MeanOverParts(_OverParts):
+    """Mean over the parts, as a share of the published mean over the same parts."""
 
-    metric: str
-    model: str
-    policy: str
+    def value(self, parts: Mapping[str, float]) -> float:
+        """See :meth:`_OverParts.value`."""
+        return fmean(parts.values()) / fmean(map(self.published, parts))
+
+
+class MedianOverParts(_OverParts):
+    """Median of the parts' ratios to the baseline, less the published one of the same parts."""
 
     def __call__(self, results: Results) -> Sample:
         """Our values by seed."""
         differences = [
-            median(ratios.values()) - median(self.published(ratios).values()) if ratios else nan
+            median(ratios.values()) - median(self.published_ratios(ratios).values()) if ratios else nan
             for ratios in self.ratios(results).values()
         ]
         return Sample(tuple(differences))
 
     def ratios(self, results: Results) -> dict[Value, dict[str, float]]:
         """Our ratios by seed and part; a part without a ratio to the baseline's 0 is left out."""
-        [base] = _by_seed(results, self.metric, self.model, BASELINE).values()
-        found = _by_seed(results, self.metric, self.model, self.policy)
+        [base] = self.parts(results, BASELINE).values()
         return {
             seed: {part: value / base[part] for part, value in values.items() if base.get(part, 0) > 0}
-            for seed, values in found.items()
+            for seed, values in self.parts(results, self.policy).items()
         }
 
-    def published(self, parts: Iterable[str]) -> dict[str, float]:
+    def published_ratios(self, parts: Iterable[str]) -> dict[str, float]:
         """The published ratios of the parts with sound values."""
         return {
-            part: _published(self.model, part, self.policy, self.metric)
-            / _published(self.model, part, BASELINE, self.metric)
+            part: self.published(part) / _published(self.model, part, BASELINE, self.metric)
             for part in parts
             if is_sound(self.model, part, self.policy)
         }
 
 
-@dataclass(frozen=True)
-class _FurthestPart:
-    """The largest deviation of a part's value from the published one, to either side, as a share: one per seed."""
+class _FurthestPart(_OverParts):
+    """The largest deviation of a part's value from the published one, to either side, as a share."""
 
-    metric: str
-    model: str
-    policy: str
-
-    def __call__(self, results: Results) -> Sample:
-        """Our values by seed."""
-        found = _by_seed(results, self.metric, self.model, self.policy).values()
-        return Sample(tuple(max(self._deviations(values)) for values in found))
-
-    def _deviations(self, values: Mapping[str, float]) -> Iterator[float]:
-        for part, value in values.items():
-            yield abs(value / _published(self.model, part, self.policy, self.metric) - 1)
+    def value(self, parts: Mapping[str, float]) -> float:
+        """See :meth:`_OverParts.value`."""
+        return max(abs(value / self.published(part) - 1) for part, value in parts.items())
 
 
 @dataclass(frozen=True)
@@ -157,6 +162,27 @@ class _OfPublished:
 
     def _published(self, point: Point) -> float:
         return _published(point.text("model"), FULL, point.text("policy"), self.metric)
+
+
+@dataclass(frozen=True)
+class _FromMeasured:
+    """Differences from the published scheduler's own run: one per seed."""
+
+    metric: str
+    axes: Mapping[str, Value]
+
+    def __call__(self, results: Results) -> Sample:
+        """Our values by seed."""
+        measured = read_published(MEASURED)
+        differences = []
+        for point in results.points(self.axes):
+            key = Key(point.text("model"), point.text("workload"), point.text("policy"), self.metric)
+            differences.append(results.metric(self.metric, point) - measured[key].value)
+        return Sample(tuple(differences))
+
+
+def _published(self, point: Point) -> float:
+    return _published(point.text("model"), FULL, point.text("policy"), self.metric)
 
 
 @dataclass(frozen=True)
@@ -194,72 +220,39 @@ def _words(metric: str, policy: str, model: str) -> str:
     return f"{_FULL_METRICS[metric]} of {policy}, {MODELS[model]}"
 
 
-def _tolerance(metric: str, policy: str, deviations: float) -> float:
-    return deviations * SPREAD[metric] if _is_drawn(policy) else PRECISION
-
-
 def _around(centre: float, tolerance: float, published: float) -> Region:
     """The published value, with the range for our share of it or our difference from it."""
     shown = f"{published:,.0f}" if abs(published) >= 1000 else f"{published:.6g}"
     return replace(within(centre, tolerance), published=f"{shown} ({centre:g} ± {tolerance:g})")
 
 
-def _is_drawn(policy: str) -> bool:
-    """Whether a published value of a schedule is a draw: it was annealed, or chosen among equally good answers."""
-    return is_random(policy) or policy.startswith("window")
-
-
 def _part_claims() -> Iterator[Claim]:
-    """Means over the parts, medians of their ratios, and single parts: in the order of the models and schedules."""
-    for model in MODELS:
-        for policy in SPLIT:
-            for metric in METRICS:
-                yield _mean_claim(model, policy, metric)
-                yield _single_claim(model, policy, metric)
-                if policy in BEST and policy != BASELINE:
-                    yield _median_claim(model, policy, metric)
-
-
-def _mean_claim(model: str, policy: str, metric: str) -> Claim:
-    keys = [Key(model, part, policy, metric) for part in PARTS if is_sound(model, part, policy)]
-    values = [read_published()[key] for key in keys]
-    return Claim(
-        name=f"mean {_words(metric, policy, model)}",
-        place=f"figure {values[0].figure}",
-        statement=f"{_words(metric, policy, model)}: our mean over the parts as a share of the published one",
-        region=_around(1.0, _tolerance(metric, policy, OF_MEANS), fmean(one.value for one in values)),
-        measure=MeanOverParts(metric, model, policy),
-        group=f"means over the parts, {MODELS[model]}",
-        exact=not is_random(policy),
-    )
-
-
-def _single_claim(model: str, policy: str, metric: str) -> Claim:
-    return Claim(
-        name=f"parts' {_words(metric, policy, model)}",
-        place=f"figure {read_published()[Key(model, PARTS[0], policy, metric)].figure}",
-        statement=f"{_words(metric, policy, model)}: largest deviation of a part from its published value, as a share",
-        region=at_most(_tolerance(metric, policy, OF_PARTS)),
-        measure=_FurthestPart(metric, model, policy),
-        group=f"single parts, {MODELS[model]}",
-        exact=not is_random(policy),
-    )
-
-
-def _median_claim(model: str, policy: str, metric: str) -> Claim:
-    measure = MedianOverParts(metric, model, policy)
-    key = Key(model, "parts", policy, f"median_normalised_{metric.removeprefix('mean_')}")
-    published = median(measure.published(PARTS).values())
-    return Claim(
-        name=f"median {_words(metric, policy, model)}",
-        place=f"figure {read_published()[key].figure}",
-        statement=f"{_words(metric, policy, model)}: median over the parts of the ratio to {BASELINE}, less the "
-        "published one",
-        region=_around(0.0, OF_MEDIANS[_is_drawn(policy)], published),
-        measure=measure,
-        group=f"medians of ratios, {MODELS[model]}",
-        exact=not is_random(policy),
-    )
+    """Means over the parts, single parts, medians of ratios: in the order of the models and schedules."""
+    for model, policy, metric in itertools.product(MODELS, SPLIT, METRICS):
+        words, model_words = _words(metric, policy, model), MODELS[model]
+        drawn = is_random(policy) or policy.startswith("window")
+        given = [read_published()[Key(model, part, policy, metric)] for part in PARTS if is_sound(model, part, policy)]
+        place, exact = f"figure {given[0].figure}", not is_random(policy)
+        within_means, within_parts = (n * SPREAD[metric] if drawn else PRECISION for n in (OF_MEANS, OF_PARTS))
+        yield Claim(
+            f"mean {words}", place, f"{words}: our mean over the parts as a share of the published one",
+            _around(1.0, within_means, fmean(one.value for one in given)), MeanOverParts(metric, model, policy),
+            group=f"means over the parts, {model_words}", exact=exact,
+        )  # fmt: skip
+        yield Claim(
+            f"parts' {words}", place, f"{words}: largest deviation of a part from its published value, as a share",
+            at_most(within_parts), _FurthestPart(metric, model, policy),
+            group=f"single parts, {model_words}", exact=exact,
+        )  # fmt: skip
+        if policy in BEST and policy != BASELINE:
+            measure = MedianOverParts(metric, model, policy)
+            key = Key(model, "parts", policy, f"median_normalised_{metric.removeprefix('mean_')}")
+            yield Claim(
+                f"median {words}", f"figure {read_published()[key].figure}",
+                f"{words}: median over the parts of the ratio to {BASELINE}, less the published one",
+                _around(0.0, OF_MEDIANS[drawn], median(measure.published_ratios(PARTS).values())), measure,
+                group=f"medians of ratios, {model_words}", exact=exact,
+            )  # fmt: skip
 
 
 def _full_claims() -> Iterator[Claim]:

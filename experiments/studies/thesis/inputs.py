@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -39,25 +38,11 @@ _DRAW_SEED = 42
 """Seed of the burst buffers if the published inputs are missing."""
 
 
-@dataclass(frozen=True)
-class _ThesisInputs:
-    """Sources of one model's workloads.
-
-    Attributes
-    ----------
-    workloads
-        ``part-0`` to ``part-15``, ``full`` (joined from the parts), draws of it, and for the IO-Aware model the sample
-        of 1,000 jobs.
-    original
-        Whether they are the published files; otherwise only statistics of the values can agree.
-    """
-
-    workloads: Mapping[str, WorkloadSpec]
-    original: bool
-
-
-def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
+def find_inputs(model: str, folder: Path | None, work: Path) -> dict[str, WorkloadSpec]:
     """Find the published inputs, or draw our own from the KTH log (fetched by the catalogue) into ``work``.
+
+    They are ``part-0`` to ``part-15``, ``full`` (joined from the parts), draws of it, and for the IO-Aware model the
+    sample of 1,000 jobs.
 
     Parameters
     ----------
@@ -79,7 +64,7 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
     found = _drawn(model, work) if named is None else _published(model, named)
     log = Log(96, LOG, _LOG_FILE).place
     draws = {name: WorkloadSpec(source=log, name=name, seed=seed) for seed, name in enumerate(DRAWS)}
-    return dataclasses.replace(found, workloads={**found.workloads, **draws})
+    return {**found, **draws}
 
 
 def published_folder(folder: Path | None) -> Path | None:
@@ -90,19 +75,15 @@ def published_folder(folder: Path | None) -> Path | None:
     SpecError
         A folder was named and the files are not in it.
     """
-    named = folder if folder is not None else _from_environment()
-    if named is None:
+    data = os.environ.get(VARIABLE, "")
+    if folder is None and not data:
         return None
+    named = folder or Path(data) / "data" / "kth"
     wanted = (named / ARCHIVE, *(named / _full(model) for model in FOLDERS), named / _sample())
     missing = [path.name for path in wanted if not path.is_file()]
     if missing and folder is not None:
         raise SpecError(f"--data {folder}: expected the thesis's files there, {missing[0]} is missing")
     return None if missing else named
-
-
-def _from_environment() -> Path | None:
-    value = os.environ.get(VARIABLE, "")
-    return Path(value) / "data" / "kth" if value else None
 
 
 def _full(model: str) -> str:
@@ -113,15 +94,15 @@ def _sample() -> str:
     return f"{LOG}-{SAMPLE}.json.xz"
 
 
-def _published(model: str, folder: Path) -> _ThesisInputs:
+def _published(model: str, folder: Path) -> dict[str, WorkloadSpec]:
     places = {name: f"{folder / ARCHIVE}!*{FOLDERS[model]}/{name}.json" for name in PARTS}
     places[FULL] = str(folder / _full(model))
     if model == "io":
         places[SAMPLE] = str(folder / _sample())
-    return _ThesisInputs({name: WorkloadSpec(source=place, name=name) for name, place in places.items()}, True)
+    return {name: WorkloadSpec(source=place, name=name) for name, place in places.items()}
 
 
-def _drawn(model: str, work: Path) -> _ThesisInputs:
+def _drawn(model: str, work: Path) -> dict[str, WorkloadSpec]:
     """Convert the whole log once, cut it into 16 equal periods, and write them."""
     from spillway.workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
     from spillway.workloads.split import SplitOptions, split_workload
@@ -134,5 +115,4 @@ def _drawn(model: str, work: Path) -> _ThesisInputs:
     target.mkdir(parents=True, exist_ok=True)
     for name, workload in drawn.items():
         write_batsim(workload, target / f"{name}.json")
-    specs = {name: WorkloadSpec(source=str(target / f"{name}.json"), name=name) for name in drawn}
-    return _ThesisInputs(specs, original=False)
+    return {name: WorkloadSpec(source=str(target / f"{name}.json"), name=name) for name in drawn}

@@ -87,4 +87,4 @@ def _data(point: Point) -> Path | None:
 
 @cache
 def _inputs(model: str, data: Path | None, folder: Path) -> Mapping[str, WorkloadSpec]:
-    return find_inputs(model, data, folder).workloads
+    return find_inputs(model, data, folder)

@@ -41,12 +41,6 @@ DEPTH = (
 )  # fmt: skip
 """Schedules of section 4.7: the reservation depth."""
 
-FULL: Mapping[str, tuple[str, ...]] = {
-    "rigid": SPLIT,
-    "io": tuple(dict.fromkeys((*SPLIT, *MAXUTIL, *WINDOW, *PLAN, *DEPTH))),
-}
-"""Schedules of the full workloads (Figures 4.4-4.7, 4.16-4.19, 4.26-4.41, 4.50-4.53, 4.62-4.65)."""
-
 BASELINE = "backfill-sjf-1"
 """The baseline of the thesis's normalised figures."""
 

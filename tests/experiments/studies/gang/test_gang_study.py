@@ -17,15 +17,12 @@ from tests.kit.tables import csv_rows
 QUICK = ["gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1"]
 
 
-def test_a_quick_study_compares_with_the_product_and_judges_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_quick_study_judges_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Thirty jobs hardly wait: ratios of waits of 0 s are not defined; +3,166,817,386 % was printed."""
     assert main([*QUICK, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     count = len(STUDY.claims)
     assert f"{count} claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, {count} not judged" in printed
-    assert "points were played by the product, too: values differ by at most 0 of theirs" in printed
     ours = {row["claim"]: row["ours [95 %]"] for row in csv_rows(tmp_path / "claims.csv")}
     assert "not defined" in ours["intensity 0.1: GS always better than IOGS in wait"]
     assert (tmp_path / "figures" / "figure-9-slowdown.png").exists()

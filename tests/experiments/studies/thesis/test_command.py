@@ -53,7 +53,7 @@ def test_nothing_is_judged(report: Path) -> None:
 
 
 def test_every_kind_of_figure_is_there(report: Path) -> None:
-    """Distributions, parts, ratios, loads and Gantt charts, each in the report."""
+    """Distributions, parts, ratios and loads, each in the report."""
     text = (report / "report.md").read_text()
     wait = "mean_waiting_time_s"
     for stem in (
@@ -61,7 +61,6 @@ def test_every_kind_of_figure_is_there(report: Path) -> None:
         f"4.2.1-rigid-{wait}-parts",
         "4.2.1-rigid-storage-load",
         "4.6.1-rigid-mean_turnaround_time_s-normalised",
-        "gantt-rigid-no-future-1",
     ):
         assert (report / "figures" / f"{stem}.png").is_file(), stem
         assert f"figures/{stem}.svg" in text

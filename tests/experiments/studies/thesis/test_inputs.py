@@ -22,14 +22,13 @@ JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 
 def test_published_parts(reference: Path, tmp_path: Path, model: str) -> None:
     """Part by part the published numbers of jobs; the sample exists for the IO-Aware model only."""
     found = find_inputs(model, reference / "data" / "kth", tmp_path)
-    assert found.original
-    assert (SAMPLE in found.workloads) == (model == "io")
+    assert (SAMPLE in found) == (model == "io")
     prepared = Inputs(tmp_path, lambda _: None)
     for number in (0, 10):
-        spec = found.workloads[PARTS[number]]
+        spec = found[PARTS[number]]
         ((part, _),) = prepared.pairs([spec], [PlatformSpec(source="thesis")], ModelSpec(name=model), 0)
         assert (part.name, prepared.jobs(part)) == (f"part-{number}", JOBS[number])
-    assert expand(found.workloads[FULL])[0].name == FULL
+    assert expand(found[FULL])[0].name == FULL
 
 
 def test_missing_data_is_an_error(tmp_path: Path) -> None:
@@ -60,20 +59,19 @@ def small_log(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_drawn_parts(tmp_path: Path) -> None:
     """Without the published files the log is converted and cut in 16; the same files every time."""
     found = find_inputs("io", None, tmp_path)
-    assert not found.original
-    assert list(found.workloads) == [*PARTS, FULL, SAMPLE, *DRAWS]
+    assert list(found) == [*PARTS, FULL, SAMPLE, *DRAWS]
     again = find_inputs("io", None, tmp_path / "again")
     for name in (*PARTS, FULL, SAMPLE):
-        spec = found.workloads[name]
+        spec = found[name]
         assert Path(spec.source).name == f"{name}.json"
-        assert Path(spec.source).read_bytes() == Path(again.workloads[name].source).read_bytes()
+        assert Path(spec.source).read_bytes() == Path(again[name].source).read_bytes()
 
 
 @pytest.mark.usefixtures("small_log")
 def test_the_whole_log_is_drawn_five_times(tmp_path: Path) -> None:
     """The original files are lost: the log itself, with burst buffers of five seeds, for both models."""
     for model in ("rigid", "io"):
-        specs = find_inputs(model, None, tmp_path).workloads
+        specs = find_inputs(model, None, tmp_path)
         assert [(specs[name].source, specs[name].seed) for name in DRAWS] == [(inputs.LOG, seed) for seed in range(5)]
     grids = [point for point in STUDY.points(whole=True) if point["scale"] == FULL]
     assert {point["workload"] for point in grids} == set(DRAWS)

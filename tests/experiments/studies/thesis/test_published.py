@@ -59,7 +59,7 @@ class Played:
 
 def source(reference: Path, model: str, name: str) -> str:
     """Place of a published input."""
-    return find_inputs(model, reference / "data" / "kth", Path()).workloads[name].source
+    return find_inputs(model, reference / "data" / "kth", Path())[name].source
 
 
 @pytest.fixture(scope="module")

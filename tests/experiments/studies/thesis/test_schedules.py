@@ -5,10 +5,19 @@ from __future__ import annotations
 import pytest
 
 from spillway.experiments.run.policies import build_policy
-from spillway.experiments.studies.thesis.schedules import ALIASES, FULL, SPLIT, is_random, spec_of
+from spillway.experiments.studies.thesis.schedules import (
+    ALIASES,
+    DEPTH,
+    MAXUTIL,
+    PLAN,
+    SPLIT,
+    WINDOW,
+    is_random,
+    spec_of,
+)
 
 
-@pytest.mark.parametrize("name", FULL["io"])
+@pytest.mark.parametrize("name", dict.fromkeys((*SPLIT, *MAXUTIL, *WINDOW, *PLAN, *DEPTH)))
 def test_every_schedule_can_be_built(name: str) -> None:
     """Names carry depth and balance factor; all follow the published code."""
     spec = spec_of(name)

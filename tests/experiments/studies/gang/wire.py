@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spillway.experiments.studies.gang.play import Ran, drawn, measures, policy_of, workload_of
-from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.gang.play import Ran
 from spillway.experiments.studies.simulation import platform, simulate
 from spillway.protocol.messages import ExecuteJob, JobState, Message, Reply
 from spillway.schedulers.assembly import Settings, assemble
@@ -21,13 +20,6 @@ from spillway.workloads.gang import GangJob, as_workload
 
 MACHINE = "serverless"
 """A machine whose network takes no time, so that events are reported at their instants."""
-
-
-def play_by_product(point: Point) -> Values:
-    """Play a point of the study with session, guard, messages and simulator, quantum by quantum."""
-    options, policy = workload_of(point), policy_of(point)
-    jobs = drawn(options)
-    return measures(jobs, run_on_wire(jobs, policy), policy, options.nodes)
 
 
 class _Watched(Observer):
