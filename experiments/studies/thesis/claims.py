@@ -181,37 +181,6 @@ class _FromMeasured:
         return Sample(tuple(differences))
 
 
-def _published(self, point: Point) -> float:
-    return _published(point.text("model"), FULL, point.text("policy"), self.metric)
-
-
-@dataclass(frozen=True)
-class _FromMeasured:
-    """Differences from the published scheduler's own run: one per seed."""
-
-    metric: str
-    axes: Mapping[str, Value]
-
-    def __call__(self, results: Results) -> Sample:
-        """Our values by seed."""
-        measured = read_published(MEASURED)
-        differences = []
-        for point in results.points(self.axes):
-            key = Key(point.text("model"), point.text("workload"), point.text("policy"), self.metric)
-            differences.append(results.metric(self.metric, point) - measured[key].value)
-        return Sample(tuple(differences))
-
-
-def _by_seed(results: Results, metric: str, model: str, policy: str) -> dict[Value, dict[str, float]]:
-    """Values of the parts by seed, except parts with an unsound published value."""
-    found: dict[Value, dict[str, float]] = defaultdict(dict)
-    for point in results.points({"scale": "part", "model": model, "policy": policy}):
-        part = point.text("workload")
-        if is_sound(model, part, policy):
-            found[point["seed"]][part] = results.metric(metric, point)
-    return found
-
-
 def _published(model: str, workload: str, policy: str, metric: str) -> float:
     return read_published()[Key(model, workload, policy, metric)].value
 
