@@ -17,9 +17,7 @@ from spillway.experiments.studies.claims import less_than as less_than
 from spillway.experiments.studies.claims import more_than as more_than
 from spillway.experiments.studies.claims import within as within
 from spillway.experiments.studies.figures import Lines as Lines
-from spillway.experiments.studies.measures import change as change
 from spillway.experiments.studies.measures import difference as difference
-from spillway.experiments.studies.measures import largest as largest
 from spillway.experiments.studies.measures import mean as mean
 from spillway.experiments.studies.measures import ratio as ratio
 from spillway.experiments.studies.points import Point as Point

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -161,18 +161,3 @@ def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], *
 def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
     """Difference of two values; written as :func:`ratio`."""
     return Compared(metric, above, below, axes, ratios=False)
-
-
-def occurring(metric: str, **axes: Value) -> Occurring:
-    """As :func:`mean`, over the units in which the value is there: ``occurring("decided", case="B")``."""
-    return Occurring(mean(metric, **axes))
-
-
-def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Against:
-    """Difference of two values in percent of ``below``; written as :func:`ratio`."""
-    return Against(metric, above, below, axes, percent=True)
-
-
-def largest(measure: Mean | Compared | Against, axis: str, values: Sequence[Value]) -> Largest:
-    """Largest value over an axis: ``largest(change("flops", ...), "processes", (36, 82))``."""
-    return Largest(measure, axis, tuple(values))

@@ -18,7 +18,6 @@ from spillway.workloads.herbein import (
     fit_herbein,
 )
 from spillway.workloads.load import load_log
-from spillway.workloads.streams_command import MIXES
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.workload import Workload
 
@@ -49,23 +48,19 @@ def _with_limits(log: SwfLog) -> SwfLog:
 
 
 @lru_cache(maxsize=16)
-def workload_of(log: str, jobs: int, seed: int, size: float, mix: str) -> Workload:
+def workload_of(log: str, jobs: int, seed: int, size: float) -> Workload:
     """Draw a workload.
 
     Parameters
     ----------
     size
         Factor for the sizes of Atlas; those of a log of a smaller machine grow in proportion.
-    mix
-        I/O rates: ``constant`` or ``diverse``.
     """
     factor = size * _ATLAS_NODES / LOGS[log].nodes
-    options = HerbeinOptions(jobs=jobs, seed=seed, size_factor=factor, rates=MIXES[mix], mean_gap_s=STEADY_GAP_S)
+    options = HerbeinOptions(jobs=jobs, seed=seed, size_factor=factor, mean_gap_s=STEADY_GAP_S)
     return draw_herbein(model_of(log), options)
 
 
 def drawn(point: Point) -> Workload:
     """The workload of a point."""
-    return workload_of(
-        point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("size"), point.text("mix")
-    )
+    return workload_of(point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("size"))

@@ -12,13 +12,13 @@ from pathlib import Path
 from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.malleable import four
 from spillway.experiments.studies.malleable.cases import play
-from spillway.experiments.studies.malleable.figures import Excluded, Shift
+from spillway.experiments.studies.malleable.figures import Shift
 from spillway.experiments.studies.study import Computed
 
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
     Computed(play, batch=4),
-    figures=[Shift("figure-13"), Excluded("use-case-c")],
+    figures=[Shift("figure-13")],
 )
 
 SHARING = read_study(Path(__file__).with_name("sharing.toml"), Computed(four.play, batch=4))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean, median
 
-from spillway.experiments.studies.malleable import exclusion, worked_examples
+from spillway.experiments.studies.malleable import worked_examples
 from spillway.experiments.studies.malleable.jacobi import (
     FILE_BYTES,
     LARGE_FILE_BYTES,
@@ -36,8 +36,8 @@ collisions and does nothing."""
 APART, SMALL_APART = "apart ", "small apart "
 """Names of the cases of section 2, files of 24.4 and of 11.9 GB: seconds between two writes follow."""
 
-WORKED, PAIRS, AGAIN = "worked", "pairs", "pairs, again in step"
-"""The paper's own examples (:mod:`...worked`); searches for the numbers of C (:mod:`...exclusion`)."""
+WORKED = "worked"
+"""The paper's own worked examples."""
 
 _EIGHTH = 7
 """Index of the I/O phase of use case A that the paper follows, at about 903 s."""
@@ -54,12 +54,10 @@ def run(point: Point) -> Played:
 
 
 def play(point: Point) -> Values:
-    """Simulate a point and measure it; compute the worked examples and the searches, which need no simulation."""
+    """Simulate a point and measure it; compute the worked examples, which need no simulation."""
     name = point.text("case")
     if name == WORKED:
         return worked_examples.numbers()
-    if name in (PAIRS, AGAIN):
-        return exclusion.search(again=name == AGAIN, seed=point.whole("seed"))
     return dict(measured(run(point), _SHIFTED.get(name)))
 
 

@@ -1,25 +1,15 @@
-"""Figures 1 and 13 to 16 of the paper, drawn from our runs, and the numbers of use case C that exclude each other."""
+"""Figure 13 of the paper, drawn from a run of ours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.patches import Rectangle
-
 from spillway.analysis.colours import PALETTE
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.style import INK, legend_above, save, set_title
-from spillway.experiments.studies.malleable import cases, exclusion
-from spillway.experiments.studies.points import Point
-from spillway.experiments.studies.results import NotRun, Results
-
-
-def _points(results: Results, **axes: str) -> list[Point]:
-    try:
-        return results.points(axes)
-    except NotRun:
-        return []
+from spillway.experiments.studies.malleable import cases
+from spillway.experiments.studies.results import Results
 
 
 @dataclass(frozen=True)
@@ -30,8 +20,8 @@ class Shift:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Play the seed with the fewest shifts, among which is the paper's, once more and draw it."""
-        points = _points(results, case="B", control="shifting")
-        points = [point for point in points if results.values[point].get("decided")]
+        wanted = {"case": "B", "control": "shifting"}
+        points = [point for point, found in results.values.items() if point.matches(wanted) and found.get("decided")]
         point = min(points, key=lambda point: results.metric("shifts", point), default=None)
         if point is None:
             return []
@@ -64,34 +54,3 @@ class Shift:
         for ax in (upper, lower):
             ax.set_xlim(0, max(record.end_s for record in records))
         return save(upper, folder / self.name)
-
-
-@dataclass(frozen=True)
-class Excluded:
-    """Distances of each two of the seven numbers of use case C, without and with beginning in step again."""
-
-    name: str
-
-    def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw the figure, if both searches were run; return its files."""
-        found = {case: _points(results, case=case) for case in (cases.PAIRS, cases.AGAIN)}
-        if not all(found.values()):
-            return []
-        numbers = exclusion.NAMES
-        axes = panels(1, 2, width=12.0, height=4.6)
-        titles = ("as in the paper", "in step again at times")
-        for ax, (point, *_), title in zip(axes, found.values(), titles, strict=True):
-            for row, one in enumerate(numbers):
-                for column, other in enumerate(numbers[:row]):
-                    apart = results.metric(f"{other} | {one}", point)
-                    together = apart <= 1
-                    colour = PALETTE[2] if together else PALETTE[1]
-                    ax.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color=colour, alpha=0.35))
-                    words = "both" if together else f"{apart:.1f}" if apart < 10 else f"{apart:.0f}"
-                    ax.annotate(words, (column, row), ha="center", va="center", fontsize="small")
-            ax.set_xlim(-0.5, len(numbers) - 1.5)
-            ax.set_ylim(len(numbers) - 0.5, 0.5)
-            ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize="small")
-            ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize="small")
-            set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 together")
-        return save(axes[0], folder / self.name)

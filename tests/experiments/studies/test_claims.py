@@ -19,7 +19,6 @@ from spillway.experiments.studies import (
     at_least,
     at_most,
     between,
-    change,
     less_than,
     mean,
     more_than,
@@ -27,6 +26,7 @@ from spillway.experiments.studies import (
     within,
 )
 from spillway.experiments.studies.claims import check_claims
+from spillway.experiments.studies.measures import Against
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.verdicts import Judged, Verdict, judge, vary
@@ -242,9 +242,9 @@ def test_a_change_in_percent_may_be_to_nothing() -> None:
         for policy, values in {"fcfs": (10.0, 0.0), "easy": (4.0, 5.0), "none": (0.0, 0.0)}.items()
         for seed, value in enumerate(values)
     })  # fmt: skip
-    first, second = change("wait", {"policy": "easy"}, {"policy": "fcfs"})(found).values
+    first, second = Against("wait", {"policy": "easy"}, {"policy": "fcfs"}, {}, percent=True)(found).values
     assert (first, math.isnan(second)) == (-60.0, True)
-    assert change("wait", {"policy": "none"}, {"policy": "fcfs"})(found).values[0] == -100.0
+    assert Against("wait", {"policy": "none"}, {"policy": "fcfs"}, {}, percent=True)(found).values[0] == -100.0
 
 
 def test_equality_is_not_more_and_not_less() -> None:

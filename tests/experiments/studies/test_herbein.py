@@ -22,16 +22,16 @@ from tools.benchmarks.decision_load import decision_times
 def point(**changes: Value) -> Point:
     """A point for a small test of the generated log, with large jobs."""
     axes: dict[str, Value] = {
-        "contention": "exact", "order": "fcfs", "test": "levels", "jobs": 90, "policy": "easy", "mix": "constant",
+        "contention": "exact", "order": "fcfs", "test": "levels", "jobs": 90, "policy": "easy",
         "under": 30, "scheduler": IGNORANT, "log": "kth-like", "size": 3.375, "seed": 0,
     }  # fmt: skip
     return Point(tuple((axes | changes).items()))
 
 
-@pytest.mark.parametrize(("under", "policy", "mix"), [(0, "fcfs", "constant"), (30, "easy", "diverse")])
-def test_io_aware_jobs_always_compute(under: int, policy: str, mix: str) -> None:
+@pytest.mark.parametrize(("under", "policy"), [(0, "fcfs"), (30, "easy")])
+def test_io_aware_jobs_always_compute(under: int, policy: str) -> None:
     """Sections 5.2 and 5.3: 100 % of the allocated time is computation, and no job varies, at every provisioning."""
-    found = play(point(under=under, policy=policy, mix=mix, scheduler=AWARE))
+    found = play(point(under=under, policy=policy, scheduler=AWARE))
     assert found["computing_percent"] == pytest.approx(100.0, abs=1e-2)
     assert found["least_job_percent"] == pytest.approx(100.0, abs=0.05)
     assert found["contended_percent"] == 0.0
@@ -132,7 +132,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.delenv("SPILLWAY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert at_hand(logs.LOGS) == ["kth-like"]
-    widest = max(job.res for job in logs.workload_of("kth-like", 300, 0, 3.375, "constant").jobs)
+    widest = max(job.res for job in logs.workload_of("kth-like", 300, 0, 3.375).jobs)
     assert 0.5 * 3888 <= widest <= 3888
 
 

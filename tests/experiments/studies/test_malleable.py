@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spillway.experiments.studies.malleable import SHARING, STUDY, cases, exclusion, four, machine, worked_examples
+from spillway.experiments.studies.malleable import SHARING, STUDY, cases, four, machine, worked_examples
 from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
-from spillway.experiments.studies.measures import occurring
+from spillway.experiments.studies.measures import Mean, Occurring
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
 from spillway.schedulers.jobmodels.app_record import AppRecord
+from tools import use_case_c
 
 
 def played(case: str, control: str, seed: int = 0, **axes: Value) -> Values:
@@ -52,7 +53,8 @@ def test_what_use_case_b_decides_is_that_of_the_phase_that_the_paper_follows() -
     results = Results(
         {Point((("case", "B"), ("control", "shifting"), ("seed", seed))): found for seed, found in runs.items()}
     )
-    assert occurring("decided", case="B", control="shifting")(results).values == (
+    measure = Occurring(Mean("decided", {"case": "B", "control": "shifting"}))
+    assert measure(results).values == (
         runs[0]["decided"],
         runs[2]["decided"],
     )
@@ -97,28 +99,30 @@ def test_identical_applications_wait_for_each_other_once() -> None:
 
 def test_pairs_of_writers_wait_as_the_product_has_it() -> None:
     """The same two by the search's arithmetic; one that ends nothing together takes its uncontended time."""
-    pair = exclusion.Pair(4.7, 1.0, 20 * (32.27 / 64 + 0.1698), 5, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0)
+    pair = use_case_c.Pair(4.7, 1.0, 20 * (32.27 / 64 + 0.1698), 5, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0)
     none = np.zeros((2, 5))
-    assert exclusion.exclusive_delays(pair, none, shift=False) == pytest.approx([0.0, 4.5])
+    assert use_case_c.exclusive_delays(pair, none, shift=False) == pytest.approx([0.0, 4.5])
     faster = replace(pair, later=1.2, pace=1 - 1 / pair.compute)
-    assert exclusion.exclusive_delays(faster, none, shift=False)[1] == pytest.approx(sum(waits(1.0)), abs=0.01)
-    assert exclusion.shared_io(pair, none) == pytest.approx([5 * 9.2, 5 * 9.2], abs=0.01), "in step all the time"
-    apart = exclusion.exclusive_delays(replace(pair, shift=5.0), none, shift=True)
+    assert use_case_c.exclusive_delays(faster, none, shift=False)[1] == pytest.approx(sum(waits(1.0)), abs=0.01)
+    assert use_case_c.shared_io(pair, none) == pytest.approx([5 * 9.2, 5 * 9.2], abs=0.01), "in step all the time"
+    apart = use_case_c.exclusive_delays(replace(pair, shift=5.0), none, shift=True)
     assert apart == pytest.approx([0.0, 0.0]), "shifted before the first write"
     again = replace(pair, again=1.0)
-    assert exclusion.exclusive_delays(again, none, shift=False) == pytest.approx([0.0, 4.5 + 4 * 4.7]), "each time anew"
-    assert exclusion.exclusive_delays(replace(again, shift=9.4, shift_after=0.5), none, shift=True)[1] < 10.0
+    assert use_case_c.exclusive_delays(again, none, shift=False) == pytest.approx([0.0, 4.5 + 4 * 4.7]), (
+        "each time anew"
+    )
+    assert use_case_c.exclusive_delays(replace(again, shift=9.4, shift_after=0.5), none, shift=True)[1] < 10.0
 
 
 def test_a_search_comes_nearer_than_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few draws and steps: a distance for each pair of seven numbers, the same each time."""
-    monkeypatch.setattr(exclusion, "DRAWS", 20)
-    monkeypatch.setattr(exclusion, "STEPS", 10)
-    found = exclusion.search(again=False, seed=0)
+    monkeypatch.setattr(use_case_c, "DRAWS", 20)
+    monkeypatch.setattr(use_case_c, "STEPS", 10)
+    found = use_case_c.search(again=False, seed=0)
     assert len(found) == 1 + 21
-    assert found == exclusion.search(again=False, seed=0)
-    monkeypatch.setattr(exclusion, "STEPS", 0)
-    drawn = exclusion.search(again=False, seed=0)
+    assert found == use_case_c.search(again=False, seed=0)
+    monkeypatch.setattr(use_case_c, "STEPS", 0)
+    drawn = use_case_c.search(again=False, seed=0)
     assert drawn["I/O 1, blocking | writes 2"] > 0
     pairs = [name for name in drawn if name != "most"]
     assert all(found[name] <= drawn[name] for name in pairs)
@@ -190,15 +194,10 @@ def test_figures_are_drawn_from_what_was_run(tmp_path: Path) -> None:
     assert drawn == ["figure-1.png", "figure-1.svg", "figure-14.png", "figure-14.svg"]
 
 
-def test_what_excludes_what_is_drawn_of_the_first_seed(tmp_path: Path) -> None:
-    """Failed before: a quick study plays these cases with two seeds."""
-    values = {f"{other} | {one}": 0.5 for one in exclusion.NAMES for other in exclusion.NAMES} | {"most": 3.0}
-    points = [
-        (("case", case), ("control", "baseline"), ("seed", seed))
-        for case in (cases.PAIRS, cases.AGAIN)
-        for seed in (0, 1)
-    ]
-    drawn = STUDY.figures[-1](Results({Point(point): values for point in points}), tmp_path)
+def test_what_excludes_what_is_drawn(tmp_path: Path) -> None:
+    """A panel for each search."""
+    values = {f"{other} | {one}": 0.5 for one in use_case_c.NAMES for other in use_case_c.NAMES} | {"most": 3.0}
+    drawn = use_case_c.draw({"once": values, "again": values}, tmp_path)
     assert [path.name for path in drawn] == ["use-case-c.png", "use-case-c.svg"]
 
 

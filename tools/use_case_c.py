@@ -1,4 +1,7 @@
-"""Search for pairs of the seven numbers of use case C that one pair of writers meets: random draws, then small steps.
+"""Which of the seven numbers of use case C (Singh & Carretero 2019) can one pair of writers meet together?
+
+``python -m tools.use_case_c FOLDER`` searches by random draws, then small steps, prints the most numbers met at once,
+and draws the distance of each two numbers from being met together (``docs/singh.md``).
 
 Two applications compute and write in turns. Without control their writes share the file system, with blocking they take
 turns, with shifting one write of application 1 also comes earlier. All numbers that the paper leaves open are drawn:
@@ -10,9 +13,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -225,3 +230,43 @@ def _row(pair: Pair) -> Floats:
 
 def _pair(row: Floats) -> Pair:
     return Pair(*row.tolist())
+
+
+def draw(found: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
+    """Draw the distances of each two numbers, a panel for each search; return the files."""
+    from matplotlib.patches import Rectangle
+
+    from spillway.analysis.colours import PALETTE
+    from spillway.analysis.plots.panels import panels
+    from spillway.analysis.plots.style import save, set_title
+
+    axes = panels(1, len(found), width=12.0, height=4.6)
+    for ax, (title, values) in zip(axes, found.items(), strict=True):
+        for row, one in enumerate(NAMES):
+            for column, other in enumerate(NAMES[:row]):
+                apart = values[f"{other} | {one}"]
+                colour = PALETTE[2] if apart <= 1 else PALETTE[1]
+                ax.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color=colour, alpha=0.35))
+                words = "both" if apart <= 1 else f"{apart:.1f}" if apart < 10 else f"{apart:.0f}"
+                ax.annotate(words, (column, row), ha="center", va="center", fontsize="small")
+        ax.set_xlim(-0.5, len(NAMES) - 1.5)
+        ax.set_ylim(len(NAMES) - 0.5, 0.5)
+        ax.set_xticks(range(len(NAMES) - 1), NAMES[:-1], rotation=35, ha="right", fontsize="small")
+        ax.set_yticks(range(1, len(NAMES)), NAMES[1:], fontsize="small")
+        set_title(ax, f"{title}: at most {values['most']:.0f} of 7 together")
+    return save(axes[0], folder / "use-case-c")
+
+
+def main(folder: Path) -> None:
+    """Search twice, print and draw."""
+    found = {
+        title: search(again=again, seed=0)
+        for title, again in (("as in the paper", False), ("in step again at times", True))
+    }
+    for title, values in found.items():
+        print(f"{title}: at most {values['most']:.0f} of 7 numbers together")
+    print(*draw(found, folder), sep="\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "results/malleable"))
