@@ -58,12 +58,6 @@ def queued_nodes(table: JobTable) -> Steps:
     return steps(ran.submit_s, ran.start_s, ran.nodes.astype(np.float64))
 
 
-def queued_bytes(table: JobTable) -> Steps:
-    """Burst-buffer bytes that waiting jobs request."""
-    ran = table.ran()
-    return steps(ran.submit_s, ran.start_s, ran.requests * ran.bb_bytes)
-
-
 def busy_nodes(table: JobTable) -> Steps:
     """Nodes held by jobs; jobs that share nodes in time hold them in their own slices only."""
     return steps(*holdings.held_nodes(table.ran()))

@@ -117,7 +117,6 @@ EXHIBITS = (
                 "Ratios to a baseline over the parts.",
                 ("normalised_boxes",),
             ),
-            Picture("figures/*-storage-load.png", "Requests of waiting jobs over time.", ("load_timeline",)),
         ),
     ),
     Exhibit(

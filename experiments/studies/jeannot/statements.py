@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.statistics import Sample
 from spillway.workloads.ranks import rank_correlation
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,20 +59,15 @@ class _OverRuns:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class Symptom(_OverRuns):
     """Rank correlation, over packs and loads, of the drift of bandwidth with the lateness of I/O-intensive jobs."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
         """The value of one unit."""
         packs = [point for point in points if point["policy"] != "LS"]
-        first, second = (
-            np.array([results.metric(name, point) for point in packs]) for name in ("transferring drift", "io_last")
-        )
-        return rank_correlation(first, second)
+        return rank_correlation(*(_column(results, name, packs) for name in ("transferring drift", "io_last")))
 
 
-@dataclass(frozen=True)
 class Efficient(_OverRuns):
     """Mean stretch of the runs that idle less than a tenth of the time."""
 
@@ -79,17 +77,20 @@ class Efficient(_OverRuns):
         return math.fsum(found) / len(found) if found else math.nan
 
 
-@dataclass(frozen=True)
 class _Slope(_OverRuns):
     """Slope of the least-squares line of mean stretch over idle time."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
         """The value of one unit."""
-        x, y = (np.array([results.metric(name, point) for point in points]) for name in ("idle", "mean_stretch"))
+        x, y = (_column(results, name, points) for name in ("idle", "mean_stretch"))
         x = x - x.mean()
         if len(x) < 2:
             raise NotRun("more than one load")
         return float(x @ y) / float(x @ x) if float(x @ x) > 0 else math.nan
+
+
+def _column(results: Results, name: str, points: Sequence[Point]) -> Floats:
+    return np.array([results.metric(name, point) for point in points], np.float64)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
@@ -20,30 +20,15 @@ BASELINE = "with-nodes"
 MACHINE = PlatformSpec(source="tuolumne")
 
 
-class Place(NamedTuple):
-    """A kind of buffer, and its place.
-
-    Attributes
-    ----------
-    stripes
-        Storage nodes that a job's buffer is striped over; 0: a request per node.
-    order
-        Setting ``storage_order``.
-    """
-
-    stripes: int
-    order: str
-
-
-STRIPED = "striped"
-PLACES = {STRIPED: Place(8, "least-loaded"), "rack": Place(0, "rack"), "nearest": Place(0, "nearest")}
-"""A buffer per job on 8 rabbits; one per node on its rack's rabbit, or the job waits; one per node on the nearest."""
+PLACES: Mapping[str, tuple[int, str]] = {"striped": (8, "least-loaded"), "rack": (0, "rack"), "nearest": (0, "nearest")}
+"""Storage nodes that a job's buffer is striped over (0: a request per node), and the setting ``storage_order``: a
+buffer per job on 8 rabbits; one per node on its rack's rabbit, or the job waits; one per node on the nearest."""
 
 
 def policy(point: Point) -> PolicySpec:
     """The policy with the life and the place of buffers."""
     name, options = split_spec(point.text("policy"))
-    order = PLACES[point.text("place")].order
+    order = PLACES[point.text("place")][1]
     settings: dict[str, Value] = {"bb_life": point.text("life"), "storage_order": order}
     label = f"{point['policy']} {point['life']} {point['place']}"
     return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
@@ -52,7 +37,7 @@ def policy(point: Point) -> PolicySpec:
 def workload(point: Point, folder: Path) -> WorkloadSpec:
     """The point's jobs: the same under every life, except that requested times may cover staging."""
     covers = split_spec(point.text("life"))[0] == BASELINE
-    stripes, jobs, minutes = PLACES[point.text("place")].stripes, point.whole("jobs"), point.number("minutes")
+    stripes, jobs, minutes = PLACES[point.text("place")][0], point.whole("jobs"), point.number("minutes")
     path = _drawn(folder, jobs, point.whole("seed"), minutes, covers, stripes)
     return WorkloadSpec(source=str(path), name=path.stem)
 

@@ -12,9 +12,7 @@ from matplotlib.axes import Axes
 
 from spillway.analysis.metrics import bounded_slowdown, slowdown
 from spillway.analysis.plots.distribution import distribution
-from spillway.analysis.plots.load_timeline import load_timeline
 from spillway.analysis.plots.normalised_boxes import normalised_boxes
-from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.part_bars import part_bars
 from spillway.analysis.plots.style import save
 from spillway.analysis.tables import Floats, JobTable, read_run
@@ -136,26 +134,6 @@ class Ratios(_ByMetric):
         return normalised_boxes(found, title=title, baseline=BASELINE, marks=marks) if found else None
 
 
-@dataclass(frozen=True)
-class Loads:
-    """Requests of waiting jobs over time (nodes; bytes), a chart for each schedule: whole log, or first part."""
-
-    section: str
-    model: str
-
-    def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw the figures, if any schedule was played; return their files."""
-        full = _tables_of(results, self.model, FULL, RESERVATION)
-        tables = full or _tables_of(results, self.model, "part", RESERVATION)
-        drawn: list[Path] = []
-        for storage in (False, True) if tables else ():
-            axes = panels(len(tables), 1, width=11.0, height=2.6 * len(tables))
-            for (policy, found), ax in zip(tables.items(), axes, strict=True):
-                load_timeline(next(iter(found.values())), ax, storage=storage, title=policy)
-            drawn += save(axes[0], folder / f"{self.section}-{self.model}-{'storage' if storage else 'compute'}-load")
-        return drawn
-
-
 def _points_of(results: Results, model: str, scale: str, policy: str) -> list[Point]:
     """Points of a schedule with the first seed."""
     wanted: dict[str, Value] = {"scale": scale, "model": model, "policy": policy, "seed": 0}
@@ -205,7 +183,6 @@ _REST = tuple(name for name in BEST if name != BASELINE)
 FIGURES: tuple[Figure, ...] = (
     *(figure for model, section in (("rigid", "4.2.1"), ("io", "4.2.2")) for figure in (
         Distributions(section, model, RESERVATION, LONG_TAIL, whole=False),
-        Loads(section, model),
         Parts(section, model, RESERVATION),
     )),
     Distributions("4.3", "io", MAXUTIL),

@@ -51,9 +51,6 @@ POLICIES: Mapping[str, str] = {
 """Policies by their names in the tables: those with orders are EASY backfilling in that order throughout; after
 ``learned`` ablations of our plan-square, of the default and of EASY, one part left out or changed at a time."""
 
-_ESTIMATES: Mapping[str, Mapping[str, Value]] = {"history": {"estimates": "history"}}
-"""Predicted runtimes in place of walltimes: settings of the session."""
-
 _LEAST_WAIT_S = 60.0
 """Shorter waits count as this: a ratio of two waits near 0 is meaningless."""
 
@@ -63,7 +60,7 @@ def policy(point: Point) -> PolicySpec:
     label = point.text("policy")
     name, _, estimates = label.partition(", ")
     head, options = split_spec(POLICIES.get(name, name))
-    session = dict(_ESTIMATES[estimates]) if estimates else {}
+    session: dict[str, Value] = {"estimates": estimates} if estimates else {}
     return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=label))
 
 

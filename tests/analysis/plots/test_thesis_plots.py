@@ -1,4 +1,4 @@
-"""The thesis's further kinds of figures: tails, parts, ratios, loads."""
+"""The thesis's further kinds of figures: tails, parts, ratios."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from spillway.analysis.plots import style
 from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.distribution import distribution
-from spillway.analysis.plots.load_timeline import load_timeline
 from spillway.analysis.plots.normalised_boxes import normalised_boxes
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.part_bars import part_bars
@@ -24,8 +23,6 @@ FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),
     "part_bars": lambda table, ax: part_bars({"fcfs": {"p": table.ran().wait_s}} if table.executed.any() else {}, ax),
     "normalised_boxes": lambda table, ax: normalised_boxes({"fcfs": table.ran().wait_s}, ax),
-    "load_timeline": lambda table, ax: load_timeline(table, ax),
-    "storage_load": lambda table, ax: load_timeline(table, ax, storage=True),
 }
 
 
@@ -84,20 +81,6 @@ def test_part_bars_are_means_in_groups() -> None:
 def test_part_bars_of_a_wide_range_are_logarithmic() -> None:
     """The axis is logarithmic if the largest mean would flatten the smallest."""
     assert part_bars({"a": {"p": np.array([1.0])}, "b": {"p": np.array([100.0])}}).get_yscale() == "log"
-
-
-def test_load_of_waiting_jobs(table: JobTable) -> None:
-    """Job b (4 nodes) waits from 10 to 100 s, c (1 node, 40 bytes) from 20 to 50: at most 5 nodes, 40 bytes."""
-    nodes = load_timeline(table).lines[0].get_ydata()
-    assert np.max(nodes) == 5
-    gigabytes = load_timeline(table, storage=True).lines[0].get_ydata()
-    assert np.max(gigabytes) == pytest.approx(40e-9)
-
-
-def test_load_marks_when_the_queue_became_empty(table: JobTable) -> None:
-    """The queue becomes empty once, when b starts at 100 s."""
-    marks = [line for line in load_timeline(table).lines if line.get_marker() == "|"]
-    assert [list(line.get_xdata()) for line in marks] == [[100.0]]
 
 
 def test_bars_with_marks() -> None:

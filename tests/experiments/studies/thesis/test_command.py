@@ -53,13 +53,12 @@ def test_nothing_is_judged(report: Path) -> None:
 
 
 def test_every_kind_of_figure_is_there(report: Path) -> None:
-    """Distributions, parts, ratios and loads, each in the report."""
+    """Distributions, parts and ratios, each in the report."""
     text = (report / "report.md").read_text()
     wait = "mean_waiting_time_s"
     for stem in (
         f"4.2.1-rigid-{wait}-full",
         f"4.2.1-rigid-{wait}-parts",
-        "4.2.1-rigid-storage-load",
         "4.6.1-rigid-mean_turnaround_time_s-normalised",
     ):
         assert (report / "figures" / f"{stem}.png").is_file(), stem
