@@ -118,8 +118,8 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
     Notes
     -----
     ``computing_percent``: share of the allocated node time in which jobs compute (5.2); ``least_job_percent`` and
-    ``most_job_percent``: the same of single jobs (5.3); ``job_stretch``: time held over time computing, mean of jobs;
-    ``state_change_s``: first submission to last end over four changes per job (5.4).
+    ``most_job_percent``: the same of single jobs (5.3); ``state_change_s``: first submission to last
+    end over four changes per job (5.4).
     """
     nodes, _, submit, start, end, computing = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     both = np.array(fits)
@@ -128,14 +128,11 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
     shares = np.divide(computing, held, out=np.ones_like(held), where=held > 0)
     span_s = float(end.max() - submit.min())
     return {
-        "jobs": float(len(nodes)),
         "computing_percent": float(100 * (nodes @ computing) / (nodes @ held)),
         "least_job_percent": float(100 * shares.min()),
         "most_job_percent": float(100 * shares.max()),
-        "job_stretch": float((1.0 / np.maximum(shares, 1e-9)).mean()),
         "mean_turnaround_s": float((end - submit)[both].mean()),
         "mean_wait_s": float((start - submit)[both].mean()),
-        "busy_percent": float(100 * (nodes @ held) / (NODES * span_s)),
         "state_change_s": span_s / (CHANGES_PER_JOB * len(nodes)),
     }
 

@@ -24,10 +24,10 @@ from spillway.experiments.studies.thesis.claims import MODELS, MedianOverParts
 from spillway.experiments.studies.thesis.inputs import FULL, PARTS
 from spillway.experiments.studies.thesis.play import lacks
 from spillway.experiments.studies.thesis.published import METRICS, Key, is_sound, read_published
-from spillway.experiments.studies.thesis.schedules import BASELINE, BEST, DEPTH, MAXUTIL, PLAN, RESERVATION, WINDOW
+from spillway.experiments.studies.thesis.schedules import BASELINE, BEST, RESERVATION
 
 LONG_TAIL, TAIL = 8000, 4000
-"""Jobs per schedule in the thesis's tail plots: in section 4.2, and everywhere else."""
+"""Jobs per schedule in the thesis's tail plots: in section 4.2, and in 4.6."""
 
 Tables = Mapping[str, Mapping[str, JobTable]]
 """Jobs by schedule and workload."""
@@ -71,18 +71,15 @@ class Distributions(_ByMetric):
     ----------
     tail
         Jobs in the tail plot.
-    whole
-        Whether the section has figures of the whole log only.
     """
 
     tail: int = TAIL
-    whole: bool = True
     kind = "full"
 
     def draw(self, results: Results, metric: str) -> Axes | None:
         """See :meth:`_ByMetric.draw`."""
         full = tables = _tables_of(results, self.model, FULL, self.policies)
-        if not full and not self.whole:
+        if not full:
             tables = _tables_of(results, self.model, "part", self.policies)
         values = {
             policy: np.concatenate([column(table, metric) for table in found.values()])
@@ -180,19 +177,15 @@ def marks_of(results: Results, model: str, workload: str, policies: Iterable[str
 
 
 _REST = tuple(name for name in BEST if name != BASELINE)
-FIGURES: tuple[Figure, ...] = (
-    *(figure for model, section in (("rigid", "4.2.1"), ("io", "4.2.2")) for figure in (
-        Distributions(section, model, RESERVATION, LONG_TAIL, whole=False),
+FIGURES: tuple[Figure, ...] = tuple(
+    figure
+    for model, section, best in (("rigid", "4.2.1", "4.6.1"), ("io", "4.2.2", "4.6.2"))
+    for figure in (
+        Distributions(section, model, RESERVATION, LONG_TAIL),
         Parts(section, model, RESERVATION),
-    )),
-    Distributions("4.3", "io", MAXUTIL),
-    Distributions("4.4", "io", WINDOW),
-    Distributions("4.5", "io", PLAN),
-    *(figure for model, section in (("rigid", "4.6.1"), ("io", "4.6.2")) for figure in (
-        Distributions(section, model, BEST, whole=False),
-        Parts(section, model, BEST),
-        Ratios(section, model, _REST),
-    )),
-    Distributions("4.7", "io", DEPTH),
-)  # fmt: skip
-"""Figures 4.4 to 4.65, section by section."""
+        Distributions(best, model, BEST),
+        Parts(best, model, BEST),
+        Ratios(best, model, _REST),
+    )
+)
+"""Figures of sections 4.2 and 4.6."""

@@ -22,25 +22,6 @@ BEST = ("backfill-1", "backfill-sjf-1", "maxutil-1.0-1", "window-1", "plan-squar
 SPLIT = tuple(dict.fromkeys((*RESERVATION, *BEST)))
 """Schedules of the split workloads (Figures 4.10-4.13, 4.22-4.25, 4.42-4.49, 4.54-4.61)."""
 
-MAXUTIL = ("backfill-1", "backfill-sjf-1", "maxutil-0.5-1", "maxutil-1.0-1", "maxutil-1.5-1", "maxutil-2.0-1")
-"""Schedules of section 4.3: the balance factor."""
-
-WINDOW = ("backfill-1", "backfill-sjf-1", "window-1", "window-0")
-"""Schedules of section 4.4."""
-
-PLAN = (
-    "backfill-1", "backfill-sjf-1", "plan-sum-1", "plan-square-1", "plan-start-1", "plan-sum-0", "plan-square-0",
-    "plan-cube-0", "plan-start-0",
-)  # fmt: skip
-"""Schedules of section 4.5: objectives, with and without a reservation."""
-
-DEPTH = (
-    "filler", "backfill-1", "backfill-2", "backfill-3", "backfill-4", "filler-sjf", "backfill-sjf-1",
-    "backfill-sjf-2", "backfill-sjf-3", "backfill-sjf-4", "plan-square-0", "plan-square-1", "plan-square-2",
-    "plan-square-3",
-)  # fmt: skip
-"""Schedules of section 4.7: the reservation depth."""
-
 BASELINE = "backfill-sjf-1"
 """The baseline of the thesis's normalised figures."""
 
