@@ -19,7 +19,7 @@ from typing import Any
 
 from spillway.experiments.cli import main as spillway
 from spillway.schedulers.core.admission import Admission
-from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.broker import Simulation, SimulationResult
 from tests.imports.graph import REPOSITORY
 
 
@@ -56,14 +56,15 @@ def count(arguments: list[str]) -> tuple[Counter[CodeType], int, int, int]:
 
     played = Simulation.run
 
-    def counted(simulation: Simulation) -> None:
+    def counted(simulation: Simulation) -> SimulationResult:
         nonlocal rows
         sys.setprofile(hook)
         try:
-            played(simulation)
+            result = played(simulation)
         finally:
             sys.setprofile(None)
         rows += simulation.outputs.jobs.totals.jobs
+        return result
 
     Simulation.run = counted  # type: ignore[method-assign]
     try:

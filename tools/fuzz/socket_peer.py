@@ -55,6 +55,11 @@ class Service:
             self.said += line
         raise AssertionError(f"the service did not start: {self.said}")
 
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
     def exchange(self, data: bytes) -> bytes | None:
         """Send a frame; return the answer, ``None`` if the service has ended without one."""
         self._socket.send(data)
