@@ -1,8 +1,7 @@
 """Durations of an application's iterations and I/O phases by number of nodes.
 
 A model is a table with an entry for every size between its smallest and largest. It comes from measurements at some
-sizes, interpolated in between, or from parameters (:mod:`spillway.schedulers.applications.fitting` fits them to
-measurements).
+sizes, interpolated in between, or from parameters.
 
 References
 ----------

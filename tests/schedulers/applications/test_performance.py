@@ -1,12 +1,9 @@
-"""Performance models: interpolation and parameters by hand, speed-ups, sizes for a speed-up, the fit."""
+"""Performance models: interpolation and parameters by hand, speed-ups, sizes for a speed-up."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from spillway.schedulers.applications.fitting import fit_parameters
 from spillway.schedulers.applications.performance import (
     Measurement,
     Parameters,
@@ -78,24 +75,3 @@ def test_sizes_outside_are_refused() -> None:
     """A model answers for its own sizes only."""
     with pytest.raises(ValueError, match="runs on 1 to 100"):
         perfect().iteration_s(101)
-
-
-@given(
-    work=st.floats(1.0, 1e4), serial=st.floats(0.0, 10.0), comm=st.floats(0.0, 1.0), node=st.floats(0.0, 0.1),
-    io=st.floats(0.0, 20.0),
-)  # fmt: skip
-def test_fit_finds_what_it_was_made_from(work: float, serial: float, comm: float, node: float, io: float) -> None:
-    """Measurements that follow the parameters exactly are reproduced at all sizes, measured or not."""
-    truth = from_parameters(Parameters(work, serial, comm, node, io), 1, 120)
-    measured = [Measurement(nodes, *truth.at(nodes)) for nodes in (10, 20, 40, 80, 110)]
-    fitted = from_parameters(fit_parameters(measured), 1, 120)
-    for nodes in (10, 33, 77, 120):
-        assert fitted.iteration_s(nodes) == pytest.approx(truth.iteration_s(nodes), rel=1e-3, abs=1e-4)
-        assert fitted.at(nodes).io_s == pytest.approx(truth.at(nodes).io_s, rel=1e-6, abs=1e-6)
-
-
-def test_fit_has_no_negative_parameters() -> None:
-    """Measurements that get faster than linear would need serial seconds below 0: the best fit without is perfect."""
-    found = fit_parameters([Measurement(1, 100.0, 0.0, 5.0), Measurement(10, 9.0, 1.0, 4.0)])
-    assert found.serial_s == 0.0
-    assert 90.0 < found.work_s < 100.0
