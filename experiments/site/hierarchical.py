@@ -16,6 +16,8 @@ from spillway.base.hostlist import expanded
 from spillway.experiments.site.pieces import Pieces
 from spillway.schedulers.model.site_parts import Layer, Resource
 
+_NAMELESS = '"<unicode string>"'
+"""PyYAML's name of a text."""
 _Amount = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -64,7 +66,7 @@ def read_resources(text: str, name: str, pieces: Pieces) -> None:
     try:  # not by libyaml, which a deep text makes overflow the stack
         found = msgspec.convert(yaml.load(text, yaml.SafeLoader), list[_Resource])
     except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
-        raise InputError(f"{name}: {' '.join(str(error).split())}") from None
+        raise InputError(f"{name}: {' '.join(str(error).replace(_NAMELESS, 'the file').split())}") from None
     for number, one in enumerate(found):
         if one.disable_hres:
             pieces.notes.append(f"resource {one.resource}: it is disabled at the site, and kept here")

@@ -52,8 +52,10 @@ class Entry:
         text = self.text(key)
         try:
             return convert(text) if text else default
-        except (UnitError, ValueError) as error:
+        except UnitError as error:
             raise InputError(f"{self.where}: {key} must be {error}, got {shown(text)}") from None
+        except ValueError as error:  # of a list of hosts: a whole sentence
+            raise InputError(f"{self.where}: {key}: {error}") from None
 
     def over(self, defaults: Mapping[str, str]) -> Entry:
         """The entry with these values for keys that it lacks."""

@@ -343,7 +343,7 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
     [
         ("hello\n", ": expected the contents of one of these: sacctmgr show assoc -P, "),
         ("JobID|User|Account|State\n1|u|a|COMPLETED\n", ": expected the contents of one of these: sacctmgr"),
-        ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes must be expected host names .*, got 'n\[1-'"),
+        ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes: expected host names .*, got 'n\[1-'$"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxTime=soon\n", "line 1: MaxTime must be a time such as .*'soon'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxNodes=few\n", "MaxNodes must be a whole number, got 'few'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 PreemptMode=EAT\n", "PreemptMode must be one of off, cancel"),
@@ -358,7 +358,7 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
         ("- resource: r\n  mode: MODE_9\n  layers: []\n", r"file: Invalid enum value 'MODE_9' - at `\$\[0\].mode`"),
         ("- resource: r\n  mode: MODE_1\n  layers:\n    - count: -2\n", r"Expected `int` >= -1 - at `\$\[0\].layers"),
         ("- resource: r\n  mode: MODE_1\n", r"file: Object missing required field `layers` - at `\$\[0\]`"),
-        ("- resource: r\n mode: MODE_1\n", "line 2, column 2"),
+        ("- resource: r\n mode: MODE_1\n", "in the file, line 2, column 2"),
         ("- resource: r\n  layers: " + "[" * 2000, "file: "),
     ],
 )
