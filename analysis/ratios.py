@@ -47,8 +47,6 @@ class Wording:
 def per_cent(ratio: float) -> str:
     """Difference of a ratio from 1: ``25 %``, with one more digit near 0 and near 100 %."""
     amount = abs(100 * (ratio - 1))
-    if 99.95 <= amount < 100:
-        return "> 99.9 %"
     digits = 1 if 0.05 <= amount < 1 or 99 < amount < 100 else 0
     return f"{amount:.{digits}f} %"
 
