@@ -43,7 +43,7 @@ from spillway.schedulers.policykit.nodespace import (
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
-from spillway.schedulers.policykit.priority import priorities_of, submitted_s
+from spillway.schedulers.policykit.priority import PLANNED_S, SKIPPED, priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 
 WOKEN = "slurm woken"
@@ -387,6 +387,7 @@ class SlurmBackfill:
         """Start jobs that fit now, reserve for the others, give buffers in order of the expected starts."""
         now_s = whole_s(one.view.now_s)
         one.planned.clear()
+        one.view.notebook[PLANNED_S] = one.view.now_s
         planning = one.planning(self._limits(now_s), self._most(one), one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
             job, start_s = pair.job, known_s
@@ -394,8 +395,10 @@ class SlurmBackfill:
                 if one.lacks_counted(job, licenses=False) or (
                     not self.bf_licenses and one.lacks_counted(job, licenses=True)
                 ):
+                    one.skipped.setdefault(job.number, True)
                     one.note(job, Role.PASSED_OVER, Binding.POOLS)
                     continue
+                one.skipped[job.number] = False
                 start_s = self._start_s(one, planning, pair)
             if start_s <= now_s:
                 if one.lacks_buffer(job):
@@ -487,6 +490,10 @@ class OnePass:
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.pairs = Pairs.of(view, order)
+        skipped: dict[int, bool] = view.notebook.get(SKIPPED, {})
+        if len(skipped) > 2 * len(view.waiting) + _SPARE:
+            skipped = {job.number: skipped[job.number] for job in view.waiting if job.number in skipped}
+        self.skipped = view.notebook[SKIPPED] = skipped
         self.apart = apart
         self._rules = rules
         self._pools = view.machine.pools

