@@ -73,7 +73,7 @@ def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str =
 
 def fragment(block: kit.Block) -> str:
     """Write a block without a page around it, as a notebook shows it."""
-    return str(_page().make_module({"blocks": []}).element(block))  # type: ignore[attr-defined]
+    return str(_page().make_module({"blocks": [], "script": "", "style": ""}).element(block))  # type: ignore[attr-defined]
 
 
 @cache

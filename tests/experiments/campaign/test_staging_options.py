@@ -46,7 +46,7 @@ def test_run_and_convert_agree(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--staging", "minutes=90"], "option 'minutes' must be a number from 0 to 60 (min), got '90'"),
-        (["--stripes", "-1"], "--stripes: expected a whole number >= 0"),
+        (["--stripes", "-1"], "--stripes: expected a whole number from 0"),
     ],
 )
 def test_mistakes(options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
