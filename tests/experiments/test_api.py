@@ -152,7 +152,7 @@ def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
     assert any("started" in line for line in saved.explain(7, policy="easy", seed=0))
     with pytest.raises(SpecError, match="exists"):
         results.save(tmp_path / "kept")
-    assert "<td>Lazy</td>" in saved._repr_html_()
+    assert ">Lazy</td>" in saved._repr_html_()
 
 
 def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
