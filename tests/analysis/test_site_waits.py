@@ -66,7 +66,7 @@ def test_by_partition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert float(table["all"]["within_hour"]) == 1.0
     assert "waits beside the site's own" in capsys.readouterr().out
     page = (out / "report.html").read_text()
-    assert "Errors against the site&#x27;s own waits" in page or "Errors against the site's own waits" in page
+    assert "Errors against the site&#39;s own waits" in page
     assert "of the site: settings of burst buffers" in page
 
 

@@ -113,13 +113,15 @@ class GivenDurations:
         """Share of the time that has passed."""
         if handle not in self._tasks:
             return -1.0
+        if handle not in self._tasks:
+            return -1.0
         start, end = self._tasks[handle]
         return (self.clock - start) / (end - start) if end > start else 1.0
 
     def cancel(self, handle: int) -> float:
         """Take a task away."""
         done = self.progress(handle)
-        del self._tasks[handle]
+        self._tasks.pop(handle, None)
         return done
 
     def next_completion(self) -> float:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.workloads import ConvertOptions, MachineFacts, WorkloadError, convert
+from spillway.base.errors import OptionError
+from spillway.workloads import ConvertOptions, MachineFacts, convert
 from spillway.workloads.batsim_json import format_batsim
 from spillway.workloads.convert import convert_columns
 from spillway.workloads.logs.table import JobTable
@@ -144,5 +145,5 @@ def test_as_a_stream() -> None:
 )
 def test_mistakes(text: str, message: str) -> None:
     """Each names the option and its accepted values."""
-    with pytest.raises(WorkloadError, match=message):
+    with pytest.raises(OptionError, match=message):
         ConvertOptions(staging=text)

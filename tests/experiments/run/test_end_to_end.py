@@ -340,7 +340,7 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
         (["run", "--workload", "kth-like", "--platform", "cray"], "no platform 'cray'"),
         (["run", "--workload", "kth-like", "--seed", "-1"], "expected a whole number >= 0"),
         (["run", "--workload", "kth-like", "--tau", "0"], "expected a number from 0.001 to 1e+09 (s)"),
-        (["run", "--workload", "kth-like", "--workers", "0"], "expected a whole number >= 1"),
+        (["run", "--workload", "kth-like", "--workers", "-1"], "expected a whole number from 0"),
         (["run", "--workload", "kth-like", "--out", "/proc/nowhere"], "cannot write results to '/proc/nowhere'"),
         (["run", "--workload", "kth-like:jobs=3", "--policy", "easy", "--policy", "easy"], "two policies are called"),
     ],

@@ -68,7 +68,7 @@ def test_a_log_without_starts_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     """In one line, before anything runs: a log, and a workload that was converted without them."""
     path = log(tmp_path / "site.swf", [(0, -1, 4), (10, -1, 8)])
     assert played(path, tmp_path / "out") == 2
-    assert "2 the log does not state when it started" in capsys.readouterr().err
+    assert "2 lines: the log does not state when it started" in capsys.readouterr().err
     job = {"id": "1", "subtime": 0, "res": 1, "walltime": 9, "profile": "p"}
     text = {"nb_res": 4, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": 3}}}
     (tmp_path / "w.json").write_text(json.dumps(text))

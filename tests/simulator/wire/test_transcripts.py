@@ -120,7 +120,8 @@ def world(request: pytest.FixtureRequest, platform_file: Path) -> World:
     """The platform with each engine that can run here."""
     platform = load_platform(platform_file)
     try:
-        ENGINES[request.param](platform, platform_file).close()
+        with ENGINES[request.param](platform, platform_file):
+            pass
     except EngineUnavailable as reason:
         pytest.skip(str(reason))
     return World(platform, lambda: ENGINES[request.param](platform, platform_file))
