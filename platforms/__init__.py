@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from spillway.platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
-from spillway.platforms.description import Description
+from spillway.platforms.description.machine import Description
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Host, LinkInfo, Platform, Route, Sharing
-from spillway.platforms.xml_reader import load_platform, parse_platform
+from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 
 __all__ = [
     "Description",

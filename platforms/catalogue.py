@@ -12,11 +12,11 @@ from typing import Any
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import DESCRIPTION_BYTES, InputError
 from spillway.base.near import near
-from spillway.platforms.description import Description, read_description
+from spillway.platforms.description.generate import build, generate
+from spillway.platforms.description.machine import Description, read_description
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.generate import build, generate
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 
 
 @lru_cache(maxsize=1)

@@ -13,10 +13,10 @@ from spillway.base import units
 from spillway.base.arguments import Parser, add_out, natural, play, positive, tell
 from spillway.base.files import parse_toml
 from spillway.base.limits import InputError
-from spillway.platforms.annotate import annotate
 from spillway.platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Platform
+from spillway.platforms.simgrid.annotate import annotate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,7 +113,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _draw(options: argparse.Namespace) -> int:
-    from spillway.platforms.picture import draw_platform  # matplotlib takes half a second to import
+    from spillway.platforms.pictures.drawing import draw_platform  # matplotlib takes half a second to import
 
     draw_platform(options.platform, options.output)
     tell(options.output)
@@ -121,7 +121,7 @@ def _draw(options: argparse.Namespace) -> int:
 
 
 def _fit(options: argparse.Namespace) -> int:
-    from spillway.platforms.measurements import fit_runs, read_runs, report
+    from spillway.platforms.sites.measurements import fit_runs, read_runs, report
 
     runs = [run for path in options.files for run in read_runs(path)]
     for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all lines, or only the error

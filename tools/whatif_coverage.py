@@ -24,7 +24,7 @@ from spillway.analysis.compare import Interval
 from spillway.analysis.shakes import around, together
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
 from spillway.base import units
 from spillway.platforms.catalogue import builtin_files, describe
-from spillway.platforms.fields import ABSENT, tables
-from spillway.platforms.fields import Table as Keys
+from spillway.platforms.description.fields import ABSENT, tables
+from spillway.platforms.description.fields import Table as Keys
 
 EXAMPLE = """
 name = "ours"

@@ -98,7 +98,7 @@ class Simulation:
         from spillway.experiments.campaign.sources import the_source
         from spillway.experiments.run import sessions
         from spillway.experiments.run.spec import ModelSpec, PolicySpec
-        from spillway.platforms.xml_reader import load_platform
+        from spillway.platforms.simgrid.xml_reader import load_platform
         from spillway.simulator.engines.by_name import ENGINES
         from spillway.simulator.options import SimulationOptions
         from spillway.simulator.reading.workload import load_workload

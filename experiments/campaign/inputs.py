@@ -34,7 +34,7 @@ from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared_input import damage
 from spillway.experiments.run.sessions import session_spec
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
-from spillway.platforms.xml_reader import load_platform, parse_platform
+from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware

@@ -8,7 +8,7 @@ from typing import Any
 
 from spillway.base import units
 from spillway.experiments.run.errors import SpecError
-from spillway.platforms.description import Description, Rack
+from spillway.platforms.description.machine import Description, Rack
 
 NODES = "nodes"
 CAPACITY = "storage.capacity"

@@ -15,14 +15,14 @@ from spillway.base.limits import InputError
 from spillway.experiments.campaign import machine_changes
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import AUTO, PlatformSpec
-from spillway.platforms.annotate import annotate, states_paths
 from spillway.platforms.catalogue import builtin_files, describe, resolve_platform
-from spillway.platforms.description import Description, read_description
+from spillway.platforms.description.generate import generate, generate_and_build
+from spillway.platforms.description.machine import Description, read_description
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.generate import generate, generate_and_build
 from spillway.platforms.io_paths import has_file_system
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.annotate import annotate, states_paths
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.needs import Needs, Stated, fitting_nodes, rounded_up
 from spillway.workloads.omissions import shortened

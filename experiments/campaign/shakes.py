@@ -16,7 +16,7 @@ from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.policies import REPLAY, SITE
 from spillway.experiments.run.provenance import site_copy
 from spillway.experiments.run.spec import Prepared, RunSpec
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.shake import shaken

@@ -20,7 +20,7 @@ from spillway.experiments.campaign.site_waits import as_stated
 from spillway.experiments.campaign.summary import metrics_of
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.workloads.machine_facts import MachineFacts
 
 MAINTENANCE = "maintenance"

@@ -14,10 +14,10 @@ from spillway.experiments.campaign.inputs import sizes_and_machine
 from spillway.experiments.campaign.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
-from spillway.platforms.commented_toml import commented
-from spillway.platforms.description import Description, read_description
+from spillway.platforms.description.commented_toml import commented
+from spillway.platforms.description.machine import Description, read_description
 from spillway.platforms.model import Host, Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 
 _NODE_LINK = "1250MBps"
 ASSUMED = "ASSUMED: as on the thesis machine, in proportion; edit it."

@@ -14,13 +14,13 @@ from spillway.base.limits import InputError
 from spillway.experiments.campaign import machines
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.catalogue import describe, platform_from
-from spillway.platforms.commented_toml import commented
-from spillway.platforms.description import Description, read_description
+from spillway.platforms.description.commented_toml import commented
+from spillway.platforms.description.fields import table_of
+from spillway.platforms.description.machine import Description, read_description
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.fields import table_of
-from spillway.platforms.graph import graph_in, read_graph, written
-from spillway.platforms.inventory import Inventory, inventory_of, merged
-from spillway.platforms.rabbit_map import is_map, read_map
+from spillway.platforms.sites.graph import graph_in, read_graph, written
+from spillway.platforms.sites.inventory import Inventory, inventory_of, merged
+from spillway.platforms.sites.rabbit_map import is_map, read_map
 
 _NODE_LINK_BYTES_PER_S = 1250e6
 ASSUMED = "ASSUMED: not stated in the files; as on the thesis machine, in proportion; edit it."

@@ -45,7 +45,7 @@ NOT_FOLLOWED = frozenset(
         "spillway.base.arguments",
         "spillway.schedulers.service.arguments",
         "spillway.base.durable",
-        "spillway.platforms.annotate",  # its output is an input, and counts with its checksum
+        "spillway.platforms.simgrid.annotate",  # its output is an input, and counts with its checksum
     }
 )
 """Modules that transport results and do not make them; and the table of policies."""

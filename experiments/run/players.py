@@ -16,7 +16,7 @@ from spillway.experiments.run.player_files import PREFIX, Played
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec, Transport
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.errors import Deadlock
 from spillway.simulator.options import SimulationOptions

@@ -18,7 +18,7 @@ from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import model_of, session_spec
 from spillway.experiments.run.spec import Engine, RunSpec
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.jobmodels.record import JobRecord

@@ -15,7 +15,7 @@ import msgspec
 
 from spillway.base.errors import printable
 from spillway.base.units import duration
-from spillway.platforms.fields import first_paragraph, meanings_of
+from spillway.platforms.description.fields import first_paragraph, meanings_of
 from spillway.schedulers.model.site import Partition, Site
 from spillway.schedulers.model.site_parts import Gpus, Reservation
 from spillway.schedulers.site_file import SINGLE, START, TABLES

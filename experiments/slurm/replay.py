@@ -21,9 +21,9 @@ from spillway.core import Resource
 from spillway.experiments.site.site_import import imported_texts
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import generate
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.description.generate import generate
+from spillway.platforms.description.machine import read_description
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer

@@ -13,9 +13,9 @@ from typing import Protocol
 from spillway.base import durable
 from spillway.experiments.trials.world import GB, World
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.jobmodels.base import Needs
 from spillway.simulator.engines.native import FixedEngine, FluidEngine

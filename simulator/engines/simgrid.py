@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.simulator.engines.base import EngineFailed, EngineUnavailable
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")

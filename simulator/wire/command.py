@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from typing import NoReturn
 
 from spillway.base.arguments import complain, play, tell
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message

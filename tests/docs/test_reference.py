@@ -12,8 +12,8 @@ from docs.tools import reference
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
 from spillway.experiments.campaign.summary import METRICS, OTHER_CODE, TIMINGS
-from spillway.platforms.description import read_description
-from spillway.platforms.fields import tables
+from spillway.platforms.description.fields import tables
+from spillway.platforms.description.machine import read_description
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play

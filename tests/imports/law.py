@@ -198,7 +198,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- the other parts
     "platforms.*": _rule("platforms.*", "base.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     # The shuffle of a cross-validation, by its seed.
-    "platforms.measurements": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
+    "platforms.sites.measurements": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
         "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.profiles",
         "protocol.batsim5.profiles",
@@ -208,7 +208,7 @@ LAW: Mapping[str, Rule] = {
     # The protocol: neutral messages, the codecs for the simulator's side, the refusal sent in place of a reply.
     "simulator.*": _rule(
         "simulator.*", "core", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths",
-        "platforms.xml_reader", "protocol.messages", "protocol.intervals", "protocol.batsim4.codec",
+        "platforms.simgrid.xml_reader", "protocol.messages", "protocol.intervals", "protocol.batsim4.codec",
         "protocol.drains", "protocol.refusal",
         "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
         "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import Message, Reply
 from spillway.simulator.engines.native import FluidEngine

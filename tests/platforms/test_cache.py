@@ -10,8 +10,8 @@ import pytest
 
 from spillway.platforms import Platform, PlatformError, cache, load_platform, parse_platform
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import generate, generate_and_build
-from spillway.platforms.xml_reader import _Reader
+from spillway.platforms.description.generate import generate, generate_and_build
+from spillway.platforms.simgrid.xml_reader import _Reader
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +47,9 @@ def test_a_large_machine_is_made_once(kept: Path, monkeypatch: pytest.MonkeyPatc
     assert {path.suffix for path in kept.iterdir()} == {".xml", ".platform"}
     monkeypatch.setattr(cache, "_here", {})
     monkeypatch.setattr(
-        "spillway.platforms.generate._WRITERS", {"dragonfly": lambda _: pytest.fail("it was written again")}
+        "spillway.platforms.description.generate._WRITERS", {"dragonfly": lambda _: pytest.fail("it was written again")}
     )
-    monkeypatch.setattr("spillway.platforms.xml_reader._Reader", lambda _: pytest.fail("it was read again"))
+    monkeypatch.setattr("spillway.platforms.simgrid.xml_reader._Reader", lambda _: pytest.fail("it was read again"))
     assert generate(describe("thesis")) == xml
     again = parse_platform(xml, "elsewhere.xml")
     assert again.source == "elsewhere.xml"
@@ -64,7 +64,7 @@ def test_a_file_of_the_users_is_read_once(kept: Path, tmp_path: Path, monkeypatc
     first = load_platform(path)
     assert load_platform(path).hosts is first.hosts
     monkeypatch.setattr(cache, "_here", {})
-    monkeypatch.setattr("spillway.platforms.xml_reader._Reader", lambda _: pytest.fail("it was read again"))
+    monkeypatch.setattr("spillway.platforms.simgrid.xml_reader._Reader", lambda _: pytest.fail("it was read again"))
     again = load_platform(str(path))
     assert again.source == str(path)
     assert again.hosts is not first.hosts

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.platforms import Platform, PlatformError, parse_platform, platform_from, resolve_platform
-from spillway.platforms.annotate import annotate
 from spillway.platforms.cli import main
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.io_paths import IoLevel, io_levels, io_levels_text, io_path, path_of
 from spillway.platforms.model import Host, LinkInfo, Route, Sharing
+from spillway.platforms.simgrid.annotate import annotate
 from spillway.protocol.messages import SimulationBegins
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.model.job import Job

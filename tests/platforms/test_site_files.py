@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from spillway.experiments.cli.machine_import import described, exported, imported, inventory_in, machine_inventory
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms import Platform, PlatformError, describe, parse_platform, platform_from
-from spillway.platforms.generate import generate
-from spillway.platforms.graph import read_graph, written
-from spillway.platforms.inventory import Inventory, RackFacts, merged
-from spillway.platforms.rabbit_map import read_map
+from spillway.platforms.description.generate import generate
+from spillway.platforms.sites.graph import read_graph, written
+from spillway.platforms.sites.inventory import Inventory, RackFacts, merged
+from spillway.platforms.sites.rabbit_map import read_map
 from tests.platforms.strategies import trees
 
 GIB = 2**30
@@ -150,8 +150,8 @@ def test_export_of_other_networks(name: str, racks: int, nodes: int) -> None:
 @settings(max_examples=20, deadline=None)
 def test_any_tree_through_a_graph(table: dict[str, Any]) -> None:
     """Nodes, racks, storage nodes and bytes are the same after a graph, and after a description made of it."""
-    from spillway.platforms.description import read_description
-    from spillway.platforms.inventory import inventory_of
+    from spillway.platforms.description.machine import read_description
+    from spillway.platforms.sites.inventory import inventory_of
 
     platform = parse_platform(generate(read_description(table, "x")))
     inventory = inventory_of(platform, "x")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from spillway.platforms.annotate import annotate
 from spillway.platforms.catalogue import platform_from
-from spillway.platforms.description import read_description
+from spillway.platforms.description.generate import generate
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.generate import generate
-from spillway.platforms.xml_reader import load_platform, parse_platform
+from spillway.platforms.simgrid.annotate import annotate
+from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 from spillway.simulator.world.energy import Watts, read_watts
 from spillway.simulator.world.machines import Machines
 

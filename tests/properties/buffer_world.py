@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator, is_hello

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import generate
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.description.generate import generate
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec

@@ -28,7 +28,7 @@ from spillway.experiments.trials.world import GB as GB
 from spillway.experiments.trials.world import NODES as NODES
 from spillway.experiments.trials.world import TrialJob, World
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.applications.moldable import Moldable
 from spillway.schedulers.controllers.control import Control, Shrink, make_controllers

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spillway.core import Placement, StorageOrder
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
 from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer

@@ -10,7 +10,7 @@ from typing import Any
 from spillway.base.errors import OptionError
 from spillway.core import NodeOrder, Placement, StorageOrder
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
 from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer

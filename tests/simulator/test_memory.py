@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from spillway.platforms.catalogue import resolve_platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JobSubmitted, Message, RegisterProfile, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.native import FluidEngine

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import (
     CallMeLater,
     Event,

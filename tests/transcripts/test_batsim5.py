@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from spillway.platforms.catalogue import resolve_platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message, Reply

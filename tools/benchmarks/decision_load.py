@@ -21,8 +21,8 @@ from spillway.experiments.studies.herbein.logs import LOGS, model_of
 from spillway.experiments.studies.local_logs import at_hand
 from spillway.experiments.studies.simulation import simulate
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import Estimates, Settings, assemble

@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 
 from spillway import platforms
-from spillway.platforms.description import read_description
-from spillway.platforms.dragonfly import write_dragonfly
+from spillway.platforms.description.dragonfly import write_dragonfly
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.simulator.engines.base import Engine
 from tests.kit.tasks import AllToAll, FluidEngine, Pairs, SimgridEngine, TaskSpec
 

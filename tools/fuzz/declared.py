@@ -27,7 +27,7 @@ import msgspec
 from spillway.base.errors import InputError
 from spillway.base.options import OptionInfo, describe
 from spillway.platforms.catalogue import resolve_platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.session import Session

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import zmq
 
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import Message as WireMessage
 from spillway.protocol.messages import ResourceInfo, SimulationBegins

@@ -10,10 +10,10 @@ from typing import Any
 from spillway.base.options import Value, build, describe
 from spillway.experiments.studies.simulation import simulate
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.jobmodels import make_model

@@ -11,9 +11,9 @@ from spillway.experiments.cli import main
 from spillway.experiments.cli.machine_file import Stated, text_of
 from spillway.experiments.run.spec import PlatformSpec
 from spillway.platforms.catalogue import builtin_files, describe
-from spillway.platforms.commented_toml import commented
-from spillway.platforms.description import read_description
-from spillway.platforms.fields import tables
+from spillway.platforms.description.commented_toml import commented
+from spillway.platforms.description.fields import tables
+from spillway.platforms.description.machine import read_description
 
 
 @pytest.mark.parametrize("name", sorted(builtin_files()))

@@ -13,7 +13,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures, events_text, horizon_s, parse
 from spillway.platforms.catalogue import resolve_platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.workload import Workload, WorkloadJob
 

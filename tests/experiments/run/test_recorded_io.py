@@ -18,7 +18,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.run.recorded_io import jobs_alone
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, WorkloadSpec
 from spillway.experiments.run.uncontended_jobs import OneByOne, play_one_by_one
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.reading.workload import workload_from_object

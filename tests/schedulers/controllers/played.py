@@ -8,9 +8,9 @@ from typing import Any
 
 from spillway.base.options import build, describe
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import generate
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.description.generate import generate
+from spillway.platforms.description.machine import read_description
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer

@@ -10,7 +10,7 @@ import pytest
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.platforms.catalogue import describe
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,

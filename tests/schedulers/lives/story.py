@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from spillway.platforms.catalogue import describe
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
+from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec

@@ -9,8 +9,8 @@ import pytest
 
 from spillway.experiments.slurm.replay import MACHINE
 from spillway.platforms.catalogue import builtin_files
-from spillway.platforms.description import read_description
-from spillway.platforms.generate import build
+from spillway.platforms.description.generate import build
+from spillway.platforms.description.machine import read_description
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Layer, Resource

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spillway.core import Network
 from spillway.experiments.campaign.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
-from spillway.platforms.generate import generate
+from spillway.platforms.description.generate import generate
 from spillway.simulator.engines.native import network_of
 from tests.kit.tasks import AllToAll, FluidEngine, Matrix, TaskSpec
 from tests.oracle.tasks import platform_text, play, random_script, random_task

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, RequestedCall, ToJobMsg
 from spillway.simulator.errors import SimulatorInputError
 from tests.simulator.worlds import LATENCY, Scheduler, call, execute, jobs, kill, run, small_platform

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spillway.core import PLAIN_PROFILES
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
 from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.errors import SchedulerFault

@@ -78,7 +78,7 @@ def test_quiet_and_fewer_files(world: tuple[Path, Path], capsys: pytest.CaptureF
 
 def test_same_bytes_in_process(world: tuple[Path, Path]) -> None:
     """Over ZeroMQ and in process the tables are equal."""
-    from spillway.platforms.xml_reader import load_platform
+    from spillway.platforms.simgrid.xml_reader import load_platform
     from spillway.simulator.engines.native import FluidEngine
     from spillway.simulator.options import SimulationOptions
     from spillway.simulator.reading.workload import load_workload

@@ -19,7 +19,7 @@ import pytest
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.platforms.model import Platform
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import Message, Reply
 from spillway.simulator.engines.base import Engine, EngineUnavailable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import SimulationBegins
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.world.machines import Machines, Role, State

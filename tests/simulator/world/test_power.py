@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spillway.platforms.model import Host, Platform
-from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import (
     EnergyAnswer,
     Message,

@@ -1,0 +1,1 @@
+"""SimGrid's platform files: read, routed, written."""

@@ -1,0 +1,1 @@
+"""Files of sites: inventories, resource graphs, maps of storage nodes, measured runs."""

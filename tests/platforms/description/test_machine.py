@@ -1,0 +1,166 @@
+"""Descriptions: they are read strictly, and the generated platforms agree with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillway.platforms import PlatformError, describe, parse_platform
+from spillway.platforms.description.generate import build, generate
+from spillway.platforms.description.machine import Description, read_description
+from tests.platforms.strategies import dragonflies, trees
+
+MALFORMED = Path(__file__).parents[1] / "data" / "malformed"
+
+MESSAGES = {
+    "bad_name.toml": "node.prefix: expected a name of letters, digits, .* got 'node/'",
+    "bad_quantity.toml": "pfs.bandwidth: unknown unit 'GBit' in '1GBit'; known are Bps",
+    "bare_quantity.toml": "pfs.bandwidth: '5000' has no unit: expected one of Bps, kBps",
+    "missing_key.toml": "dragonfly.nodes: this key is missing",
+    "missing_table.toml": "topology 'dragonfly' needs table 'dragonfly'",
+    "needless_table.toml": "topology 'tree' takes no table 'dragonfly'",
+    "no_node_link.toml": r"cluster\[0\]: cluster 'c': its last level, the nodes, needs a 'bandwidth'",
+    "no_table.toml": "pfs: expected a table, got 'fast'",
+    "no_toml.toml": "not TOML: .* line 1",
+    "no_uplink.toml": r"cluster\[0\]: cluster 'c': its 'uplink' needs a 'bandwidth'",
+    "not_whole.toml": "dragonfly.groups: must be a whole number from 1 to 1000000, got '1.5'",
+    "same_level_twice.toml": "its levels must have different names, got pool, node, node",
+    "same_name_twice.toml": "the name 'pfs' is used twice",
+    "scheduled_without_link.toml": r"cluster\[0\].levels\[0\]: level 'rack' is 'scheduled' but has no 'bandwidth'",
+    "storage_place.toml": "storage.per: must be one of group, chassis, router, got 'rack'",
+    "too_few_routers.toml": "dragonfly: 4 groups need at least as many routers in a chassis, got 3",
+    "too_many_nodes.toml": "dragonfly: a Dragonfly may have 2000 nodes at most, got 3600",
+    "unknown_base.toml": "base: 'thesis2' is not known; known: cts1, cts1-10",
+    "unknown_key.toml": "pfs.bandwith: unknown key; known here: bandwidth, name, latency, scheduled",
+    "unknown_table.toml": "network: unknown key; known here: name, topology",
+    "rack_counts.toml": r"cluster\[0\]: cluster 'c': with 'rack' its levels are two, racks and nodes, without 'count'",
+    "rack_nodes.toml": r"cluster\[0\].rack\[0\].nodes: expected host names such as .*, got 'n\[4-1\]'",
+    "rack_twins.toml": "the name 'n2' is used twice",
+    "rack_without_storage.toml": "the rack with storage node 's1' needs a table 'storage'",
+    "rack_of_nothing.toml": r"cluster\[0\].rack\[0\]: a rack needs 'nodes' or a 'storage' node",
+    "devices_of_dragonfly.toml": "storage: 'read_bandwidth' and 'write_bandwidth' go with topology 'tree'",
+    "wrong_topology.toml": "topology: must be one of dragonfly, tree, got 'hypercube'",
+    "zero_quantity.toml": "pfs.bandwidth: must be greater than 0, got 0",
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in MALFORMED.glob("*.toml")))
+def test_malformed(name: str) -> None:
+    """Each malformed description has its one message, with the key."""
+    with pytest.raises(PlatformError, match=MESSAGES[name]) as error:
+        describe(MALFORMED / name)
+    assert str(error.value).startswith(f"{MALFORMED / name}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_base_in_a_circle(tmp_path: Path) -> None:
+    """A description cannot be based on itself."""
+    file = tmp_path / "a.toml"
+    file.write_text('base = "a"')
+    with pytest.raises(PlatformError, match="base: 'a' leads in a circle"):
+        read_description(file.read_text(), "x.toml", {"a": file})
+
+
+def test_base_and_overrides() -> None:
+    """Keys of the base stay unless replaced; overrides come last."""
+    description = read_description('base = "b"\n[pfs]\nlatency = "7us"', "", _bases(), {"pfs.name": "disk"})
+    assert description.pfs is not None
+    assert (description.pfs.name, description.pfs.bandwidth, description.pfs.latency) == ("disk", 1e9, 7 * 1e-6)
+    assert description.name == "tiny"
+
+
+def _bases() -> dict[str, Path]:
+    from spillway.platforms import builtin_files
+
+    return {"b": builtin_files()["tiny"]}
+
+
+def test_units() -> None:
+    """Texts with units and plain numbers mean the same."""
+    one = describe("tiny", {"pfs.bandwidth": "2GBps", "pfs.latency": "1ms", "storage.capacity": "1GiB"})
+    other = describe("tiny", {"pfs.bandwidth": 2_000_000_000, "pfs.latency": 0.001, "storage.capacity": 2**30})
+    assert one == other
+
+
+def _read(table: dict[str, Any]) -> Description:
+    return read_description(table, "random")
+
+
+@settings(max_examples=60)
+@given(dragonflies() | trees())
+def test_round_trip(table: dict[str, Any]) -> None:
+    """A platform that was written and read equals the one built directly: hosts, properties, links, routes."""
+    description = _read(table)
+    read, built = parse_platform(generate(description)), build(description)
+    assert [(host, dict(host.properties)) for host in read.hosts] == [(h, dict(h.properties)) for h in built.hosts]
+    assert read.links == built.links
+    for src in range(len(read.hosts)):
+        assert [read.route(src, dst) for dst in range(len(read.hosts))] == [
+            built.route(src, dst) for dst in range(len(read.hosts))
+        ]
+
+
+@settings(max_examples=60)
+@given(dragonflies() | trees())
+def test_connected(table: dict[str, Any]) -> None:
+    """Every host reaches every other and itself; in a tree both ways take the same time."""
+    platform = build(_read(table))
+    for src in range(len(platform.hosts)):
+        for dst in range(src, len(platform.hosts)):
+            forth, back = platform.route(src, dst), platform.route(dst, src)
+            assert forth.links, f"{platform.hosts[src].name} -> {platform.hosts[dst].name}"
+            assert back.links
+            assert len(set(forth.links)) == len(forth.links)
+            if table["topology"] == "tree":  # a Dragonfly's ways may differ by a link
+                assert forth.latency == pytest.approx(back.latency)
+
+
+@settings(max_examples=60)
+@given(dragonflies() | trees())
+def test_properties(table: dict[str, Any]) -> None:
+    """One master; storage hosts state capacity and place; counted links lead from the file system inwards."""
+    description = _read(table)
+    platform = build(description)
+    racks = [rack for cluster in description.cluster for rack in cluster.rack]
+    roles = [host.role for host in platform.hosts]
+    assert roles.count("master") == 1
+    kinds = [host.properties.get("storage_kind") for host in platform.hosts]
+    assert kinds.count("pfs") == ("pfs" in table)
+    for host in platform.hosts:
+        if host.properties.get("storage_kind") == "burst_buffer":
+            own = next((rack.capacity for rack in racks if rack.storage == host.name), None)
+            usual = description.storage.capacity  # type: ignore[union-attr]
+            assert int(host.properties["capacity_bytes"]) == (usual if own is None else own)
+        path = [part.partition("=") for part in host.properties.get("io_path", "").split("/") if part]
+        assert all(name and int(capacity) > 0 for name, _, capacity in path)
+        if path and description.pfs is not None and description.pfs.scheduled:
+            assert path[0][0] == "pfs"
+    assert (kinds.count("burst_buffer") > 0) == ("storage" in table)
+
+
+@given(st.data())
+def test_garbage(data: st.DataObject) -> None:
+    """A description with any key set to any value reads, or raises PlatformError; nothing else."""
+    table = data.draw(dragonflies() | trees())
+    target: Any = table
+    while isinstance(target, dict):
+        key = data.draw(st.sampled_from(sorted(target)) | st.text(max_size=3))
+        if not isinstance(target.get(key), dict) or data.draw(st.booleans()):
+            target[key] = data.draw(_values)
+            break
+        target = target[key]
+    try:
+        assert _read(table).name
+    except PlatformError as error:
+        assert str(error)  # noqa: PT017  (either way of ending is right)
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
