@@ -139,8 +139,12 @@ def test_connections_are_bounded(kind: str, tmp_path: Path) -> None:
                 one.connect(door.endpoint)
                 one.send_multipart([b"", b"here"])
                 calls.append(door.receive(1))
-            calls += [door.receive(2) for _ in range(1000)]
             heard = {call.peer for call in calls if call is not None}
+            for _ in range(30_000):  # a minute on a slow machine
+                if len(heard) > 0.8 * MOST_CONNECTIONS:
+                    break
+                heard |= {call.peer for call in (door.receive(2),) if call is not None}
+            heard |= {call.peer for call in [door.receive(2) for _ in range(200)] if call is not None}
             assert 0.8 * MOST_CONNECTIONS < len(heard) <= MOST_CONNECTIONS + 1
         assert _heard(door) == b"hello"
 
