@@ -118,8 +118,8 @@ QUICK := tests/imports/test_law.py tests/base/test_units.py tests/base/test_plug
 	tests/simulator/test_kills.py tests/simulator/test_dynamic.py tests/simulator/test_time.py tests/simulator/jobs \
 	tests/simulator/world tests/simulator/reading/test_workload.py tests/simulator/wire/test_requests.py \
 	tests/platforms/test_xml_reader.py tests/platforms/test_upstream_kinds.py tests/platforms/description/test_dragonfly.py \
-	tests/workloads/logs/test_intake.py tests/workloads/test_requests.py tests/workloads/test_times.py \
-	tests/analysis/test_metrics.py tests/analysis/test_compare.py tests/analysis/test_tables.py \
+	tests/workloads/logs/test_intake.py tests/workloads/requests/test_fields.py tests/workloads/test_times.py \
+	tests/analysis/measures/test_metrics.py tests/analysis/measures/test_compare.py tests/analysis/tables/test_jobs.py \
 	tests/analysis/report/test_report.py tests/learning/test_env.py tests/experiments/campaign/test_campaign_file.py \
 	tests/experiments/campaign/test_grid.py tests/experiments/campaign/test_playing.py tests/experiments/cli/test_cli.py \
 	tests/experiments/run/test_priorities.py tests/experiments/run/test_job_table.py

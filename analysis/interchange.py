@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.holdings import node_spans, storage_spans
-from spillway.analysis.metrics import SHORTEST_EXECUTION_S
-from spillway.analysis.tables import JobTable
-from spillway.analysis.timelines import queue_length
+from spillway.analysis.measures.metrics import SHORTEST_EXECUTION_S
+from spillway.analysis.tables.holdings import node_spans, storage_spans
+from spillway.analysis.tables.jobs import JobTable
+from spillway.analysis.tables.timelines import queue_length
 from spillway.base import durable
 
 BATSIM_COLUMNS = (

@@ -23,10 +23,10 @@ from spillway.schedulers.core.observer import Observer
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.reading.registry import Workload as Simulated
 from spillway.simulator.reading.workload import workload_from_object
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.conversion.machine_facts import MachineFacts
+from spillway.workloads.conversion.split import part_of
 from spillway.workloads.load import load_workload
-from spillway.workloads.machine_facts import MachineFacts
-from spillway.workloads.split import part_of
-from spillway.workloads.workload import Workload
 
 _LARGEST_WINDOW = 1024
 _IN_VAIN = 100

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.analysis.compare import Interval, compare_runs, mean_interval
+from spillway.analysis.measures.compare import Interval, compare_runs, mean_interval
 
 Floats = npt.NDArray[np.float64]
 FASTER = 0.95
@@ -115,7 +115,7 @@ def logs(jobs: int, runs: int, workloads: int) -> Coverage:
 
 
 def _played(jobs: int, seeds: int) -> Iterator[tuple[Floats, Floats]]:
-    from spillway.analysis.tables import read_run
+    from spillway.analysis.tables.jobs import read_run
     from spillway.experiments.cli import main
 
     with tempfile.TemporaryDirectory() as folder:

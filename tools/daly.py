@@ -35,7 +35,7 @@ from spillway.experiments.run.failures import events_text, parse
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
 from tests.properties.outage_world import Change, play
 
 NODES = 4

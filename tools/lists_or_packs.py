@@ -3,8 +3,8 @@
 ``python -m tools.lists_or_packs results/jeannot`` does it and writes two files of data.
 
 An example is a workload of the study with the results of packs (Max) and lists (LS) on it. The examples are kept beside
-this module; the coefficients learned from all of them are data of the product (:mod:`spillway.workloads.recommend`).
-They are judged on seeds that were not used for learning.
+this module; the coefficients learned from all of them are data of the product
+(:mod:`spillway.workloads.models.recommend`). They are judged on seeds that were not used for learning.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spillway.base.durable import write_text
 from spillway.experiments.studies.jeannot import STUDY
 from spillway.experiments.studies.jeannot.play import drawn, protocol_of
 from spillway.experiments.studies.points import Point, Value
-from spillway.workloads.recommend import LEARNED, OBJECTIVES, Features, Recommender, measure_workload
+from spillway.workloads.models.recommend import LEARNED, OBJECTIVES, Features, Recommender, measure_workload
 
 EXAMPLES = Path(__file__).with_name("lists_or_packs.csv")
 FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **STUDY.usual, "volume": "whole"}

@@ -236,7 +236,7 @@ def draw(found: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
     """Draw the distances of each two numbers, a panel for each search; return the files."""
     from matplotlib.patches import Rectangle
 
-    from spillway.analysis.colours import PALETTE
+    from spillway.analysis.plots.colours import PALETTE
     from spillway.analysis.plots.panels import panels
     from spillway.analysis.plots.style import save, set_title
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spillway.analysis.compare import Interval
-from spillway.analysis.shakes import around, together
+from spillway.analysis.measures.compare import Interval
+from spillway.analysis.measures.shakes import around, together
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
@@ -31,12 +31,12 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
-from spillway.workloads.convert import ConvertOptions, convert
-from spillway.workloads.machine_facts import MachineFacts
-from spillway.workloads.shake import shaken
-from spillway.workloads.synthetic import generator
-from spillway.workloads.vary import with_load
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import MachineFacts
+from spillway.workloads.conversion.shake import shaken
+from spillway.workloads.conversion.vary import with_load
+from spillway.workloads.models.synthetic import generator
 
 SHAKES = 10
 NOTHING, SMALL, LARGE = "nothing (another seed)", "load +10 %", "load +25 %"

@@ -5,15 +5,15 @@ Programs use ``load_workload``; the command line is ``spillway workload``.
 
 from __future__ import annotations
 
-from spillway.workloads.batsim_json import read_batsim, write_batsim
-from spillway.workloads.burst_buffer import BurstBufferModel
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import read_batsim, write_batsim
+from spillway.workloads.batsim.workload import Workload, WorkloadJob
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.load import load_log, load_workload
 from spillway.workloads.logs.tables import read_swf
-from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.models.burst_buffer import BurstBufferModel
 from spillway.workloads.swf import SwfLog, SwfRecord, write_swf
-from spillway.workloads.workload import Workload, WorkloadJob
 
 __all__ = [
     "THESIS_MACHINE",

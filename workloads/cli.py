@@ -12,12 +12,14 @@ from spillway.base.arguments import Parser, add_declared, add_out, given, play, 
 from spillway.base.near import near
 from spillway.base.options import build
 from spillway.base.units import SIZE, many
-from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
-from spillway.workloads.batsim5 import to_batsim5
-from spillway.workloads.batsim_json import read_batsim, write_batsim
-from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
+from spillway.workloads.batsim.batsim5 import to_batsim5
+from spillway.workloads.batsim.json_file import read_batsim, write_batsim
+from spillway.workloads.batsim.summary import Row, summarise_workload
 from spillway.workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
-from spillway.workloads.convert import ConvertOptions, convert, convert_columns, nodes_of
+from spillway.workloads.conversion.convert import ConvertOptions, convert, convert_columns, nodes_of
+from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.conversion.needs import fitting_nodes, rounded_up, stated_of
+from spillway.workloads.conversion.split import SplitOptions, split_log, split_workload
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix, is_workload, write_pieces
 from spillway.workloads.load import load_log, load_table
@@ -26,12 +28,10 @@ from spillway.workloads.logs.reading import add_reading, reading_of
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_table, read_swf
 from spillway.workloads.logs.where import of_machine
-from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from spillway.workloads.needs import fitting_nodes, rounded_up, stated_of
-from spillway.workloads.split import SplitOptions, split_log, split_workload
-from spillway.workloads.summary import Row, summarise_workload
+from spillway.workloads.models import drawing
+from spillway.workloads.models.burst_buffer import THESIS_MODEL, BurstBufferModel
+from spillway.workloads.models.synthetic import GENERATORS
 from spillway.workloads.swf import write_swf
-from spillway.workloads.synthetic import GENERATORS
 
 _MANY_JOBS = 500_000
 """Above this number of jobs a converted log is written as a stream, and no checksum of its content is printed."""
@@ -153,13 +153,13 @@ def _synth(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from spillway.workloads.fit import fit_log, report_lines, write_model
+    from spillway.workloads.models.fit import fit_log, report_lines, write_model
 
     log, name = load_log(options.source, reading_of(options))
     result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
     tell(*report_lines(result))
     if options.output is not None:
-        from spillway.workloads.fit_plots import draw_all
+        from spillway.workloads.models.fit_plots import draw_all
 
         for path in draw_all(log, result, options.output):
             tell(f"drew {path}")
@@ -205,7 +205,7 @@ def _of_machine(table: JobTable, options: argparse.Namespace) -> JobTable:
 def _convert_options(options: argparse.Namespace) -> ConvertOptions:
     buffers: BurstBufferModel | None = THESIS_MODEL if options.burst_buffers == "thesis" else None
     if options.burst_buffers not in ("thesis", "none"):
-        from spillway.workloads.fit import read_model
+        from spillway.workloads.models.fit import read_model
 
         buffers = read_model(Path(options.burst_buffers))
     return build(ConvertOptions, given(options, ConvertOptions), burst_buffers=buffers)
@@ -286,39 +286,39 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     _add_conversion(sub)
     sub = add(
         "streams",
-        streams_command.command,
+        drawing.streams,
         "draw jobs like a log's, each with a constant I/O stream",
         "mine.swf --out streams.json --jobs 500 --mix diverse",
     )
-    streams_command.add_options(sub, log)
+    drawing.add_streams(sub, log)
     sub = add(
         "periodic",
-        periodic_command.command,
+        drawing.periodic,
         "draw periodic jobs that compute and transfer in turns",
         "M-BN --load 0.6 --out jobs.json",
     )
-    periodic_command.add_options(sub)
+    drawing.add_periodic(sub)
     sub = add(
         "recommend",
-        recommend_command.command,
+        drawing.recommend,
         "lists or packs, for a workload of periodic jobs",
         "jobs.json --bandwidth 1e11",
     )
-    recommend_command.add_options(sub)
+    drawing.add_recommend(sub)
     sub = add(
         "gang",
-        gang_command.command,
+        drawing.gang,
         "draw jobs with files on the nodes that they run on",
         "--out serverless.json --jobs 1000 --intensity 0.5",
     )
-    gang_command.add_options(sub)
+    drawing.add_gang(sub)
     sub = add(
         "malleable",
-        malleable_command.command,
+        drawing.malleable,
         "describe jobs as applications with I/O phases, some malleable",
         "kth-like:jobs=200 --out malleable.json --share 0.5",
     )
-    malleable_command.add_options(sub, log)
+    drawing.add_malleable(sub, log)
     sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory", "mine.swf --out fitted")
     source(sub)
     add_reading(sub)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from spillway.base.near import near
-from spillway.workloads.batsim_json import read_batsim
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import read_batsim
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix, is_workload, plain_name
 from spillway.workloads.logs.lines import LogFile, opened
@@ -14,10 +16,8 @@ from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_swf, as_table, read_swf
 from spillway.workloads.logs.where import narrowed
-from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.models.synthetic import GENERATORS, generator
 from spillway.workloads.swf import SwfLog
-from spillway.workloads.synthetic import GENERATORS, generator
-from spillway.workloads.workload import Workload
 
 
 def load_workload(

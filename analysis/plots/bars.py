@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from spillway.analysis.compare import mean_interval
+from spillway.analysis.measures.compare import mean_interval
 from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title, time_unit
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 from spillway.base.units import duration, number
 
 NUMBER = 0.2

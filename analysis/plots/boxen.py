@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
 from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 _TICKS_S = {0: "0", 60: "1 min", 600: "10 min", 3600: "1 h", 21_600: "6 h", 86_400: "1 day", 604_800: "1 week"}
 _TICKS_S |= {2_592_000: "30 days", 15_552_000: "180 days"}

@@ -10,7 +10,7 @@ from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.boxen import boxen
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.tail_strip import tail_strip
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 
 def distribution(

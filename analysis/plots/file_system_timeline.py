@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from spillway.analysis.colours import PALETTE
+from spillway.analysis.plots.colours import PALETTE
 from spillway.analysis.plots.style import new_axes, set_title, time_unit
-from spillway.analysis.timelines import Steps
+from spillway.analysis.tables.timelines import Steps
 
 BINS = 400
 
@@ -20,7 +20,7 @@ def file_system_timeline(
     Parameters
     ----------
     rate
-        From :func:`spillway.analysis.traffic.file_system_rate`.
+        From :func:`spillway.analysis.tables.traffic.file_system_rate`.
     ax
         Axes to draw into; a new figure by default.
     title

@@ -8,7 +8,7 @@ from spillway.analysis.plots.node_gantt import node_gantt
 from spillway.analysis.plots.storage_gantt import storage_gantt
 from spillway.analysis.plots.style import new_figure
 from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.jobs import JobTable
 
 
 def gantt(table: JobTable, *, title: str, begin_s: float = 0.0, end_s: float | None = None) -> Axes:

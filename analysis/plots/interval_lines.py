@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from spillway.analysis.colours import in_order
+from spillway.analysis.plots.colours import in_order
 from spillway.analysis.plots.style import FAINT, new_axes
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")

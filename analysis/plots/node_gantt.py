@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from spillway.analysis.holdings import node_spans
-from spillway.analysis.job_colours import Colouring, by_wait
+from spillway.analysis.plots.job_colours import Colouring, by_wait
 from spillway.analysis.plots.rectangles import Rectangle, draw_rectangles
 from spillway.analysis.plots.style import legend_of_jobs, new_axes, set_title, time_unit
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.holdings import node_spans
+from spillway.analysis.tables.jobs import JobTable
 
 
 def node_gantt(
@@ -36,7 +36,7 @@ def node_gantt(
     title
         Title above the chart.
     colouring
-        Meaning of the colours (:mod:`spillway.analysis.job_colours`).
+        Meaning of the colours (:mod:`spillway.analysis.plots.job_colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 
 def normalised_boxes(

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from spillway.analysis.plots.style import INK, legend_above, new_axes, policy_colours, set_title
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 WIDTH = 0.84
 """Width of a part's group of bars."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from spillway.analysis.colours import PALETTE
+from spillway.analysis.plots.colours import PALETTE
 from spillway.analysis.plots.style import INK, new_axes, set_title, time_unit
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 
 def promises(
@@ -20,7 +20,7 @@ def promises(
     Parameters
     ----------
     promised_s, actual_s
-        Waiting times in seconds (:func:`spillway.analysis.story.first_promises`).
+        Waiting times in seconds (:func:`spillway.analysis.answers.story.first_promises`).
     ax
         Axes to draw into; a new figure by default.
     title

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from spillway.analysis.plots.style import legend_below, new_axes, policy_colours, policy_dashes, set_title, time_unit
-from spillway.analysis.tables import Floats, JobTable
-from spillway.analysis.timelines import Steps, queue_length
+from spillway.analysis.tables.jobs import Floats, JobTable
+from spillway.analysis.tables.timelines import Steps, queue_length
 
 _SPANS = 1200
 """Most steps that are drawn; more of them become the longest queue in each of as many equal spans of time."""

@@ -6,10 +6,9 @@ import math
 
 from matplotlib.axes import Axes
 
-from spillway.analysis.colours import STORAGE
-from spillway.analysis.holdings import storage_spans
-from spillway.analysis.job_colours import Colouring, by_wait
-from spillway.analysis.lanes import lane_names, pieces
+from spillway.analysis.plots.colours import STORAGE
+from spillway.analysis.plots.job_colours import Colouring, by_wait
+from spillway.analysis.plots.lanes import lane_names, pieces
 from spillway.analysis.plots.rectangles import Rectangle, draw_rectangles
 from spillway.analysis.plots.style import (
     FAINT,
@@ -21,7 +20,8 @@ from spillway.analysis.plots.style import (
     time_unit,
     width_of,
 )
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.holdings import storage_spans
+from spillway.analysis.tables.jobs import JobTable
 
 
 def storage_gantt(
@@ -51,7 +51,7 @@ def storage_gantt(
     title
         Title above the chart.
     colouring
-        Meaning of the colours (:mod:`spillway.analysis.job_colours`).
+        Meaning of the colours (:mod:`spillway.analysis.plots.job_colours`).
     legend
         Whether the legend of the colours is drawn above the chart.
     """

@@ -18,8 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from spillway.analysis.colours import colour_of
-from spillway.analysis.job_colours import JobColours
+from spillway.analysis.plots.colours import colour_of
+from spillway.analysis.plots.job_colours import JobColours
 from spillway.base import durable
 
 INK = "#222222"
@@ -49,7 +49,7 @@ def plain(name: str) -> str:
 
 
 def policy_colours(names: Iterable[str]) -> dict[str, str]:
-    """The colour of each policy (:mod:`spillway.analysis.colours`); names may be those of :func:`plain`."""
+    """The colour of each policy (:mod:`spillway.analysis.plots.colours`); names may be those of :func:`plain`."""
     return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 

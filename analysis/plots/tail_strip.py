@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from spillway.analysis.plots.style import new_axes, policy_colours, set_title, time_unit
-from spillway.analysis.tables import Floats
+from spillway.analysis.tables.jobs import Floats
 
 SPREAD = 0.36
 """Half the height of a policy's strip, in rows."""

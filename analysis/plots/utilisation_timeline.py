@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from spillway.analysis.colours import NODES, STORAGE
+from spillway.analysis.plots.colours import NODES, STORAGE
 from spillway.analysis.plots.style import legend_above, new_axes, set_title, time_unit
-from spillway.analysis.tables import JobTable
-from spillway.analysis.timelines import busy_nodes, held_bytes
+from spillway.analysis.tables.jobs import JobTable
+from spillway.analysis.tables.timelines import busy_nodes, held_bytes
 
 BINS = 400
 

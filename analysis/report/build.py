@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from spillway.analysis import site_waits, whatif
-from spillway.analysis.answer import answer
-from spillway.analysis.campaign import NAMES, CampaignResults, RunRow, baseline_of, read_campaign
-from spillway.analysis.classes import compare_by_class
-from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
-from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
+from spillway.analysis.answers import site_waits, whatif
+from spillway.analysis.answers.comparison import answer
+from spillway.analysis.answers.findings import Finding, by_class, finding, no_comparison
 from spillway.analysis.document.blocks import (
     Block,
     Code,
@@ -31,15 +28,18 @@ from spillway.analysis.document.blocks import (
     Words,
 )
 from spillway.analysis.document.html import shown, to_html
-from spillway.analysis.findings import Finding, by_class, finding, no_comparison
-from spillway.analysis.insights import insights
-from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
-from spillway.analysis.metrics import bounded_slowdown
-from spillway.analysis.names import slug
+from spillway.analysis.measures.classes import compare_by_class
+from spillway.analysis.measures.compare import Paired, comparable, compare_runs, in_order
+from spillway.analysis.measures.insights import insights
+from spillway.analysis.measures.metrics import bounded_slowdown
+from spillway.analysis.plots.colours import NOTHING, PALETTE, RAMP, colour_of
+from spillway.analysis.plots.job_colours import BUFFER, SIZE, WAIT
 from spillway.analysis.report.assumptions import assumptions, load_warnings, tau_of
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
-from spillway.analysis.tables import JobTable, read_run
+from spillway.analysis.tables.campaign import NAMES, CampaignResults, RunRow, baseline_of, read_campaign
+from spillway.analysis.tables.jobs import JobTable, read_run
+from spillway.analysis.tables.names import slug
 from spillway.base import durable
 from spillway.base.links import refuse_links
 from spillway.base.units import NONE, many
@@ -287,7 +287,7 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
 
 
 def _job_colours() -> dict[str, Any]:
-    """The scales of :mod:`spillway.analysis.job_colours`, for the page."""
+    """The scales of :mod:`spillway.analysis.plots.job_colours`, for the page."""
     scales = {"wait": WAIT, "size": SIZE, "buffer": BUFFER}
     return {
         "ramp": RAMP,

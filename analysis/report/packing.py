@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from spillway.analysis.holdings import node_spans
-from spillway.analysis.lanes import lane_names, pieces
-from spillway.analysis.rows import read_rows
-from spillway.analysis.story import REASON_COLUMNS, Reason, divide
-from spillway.analysis.tables import Floats, JobTable
+from spillway.analysis.answers.story import REASON_COLUMNS, Reason, divide
+from spillway.analysis.plots.lanes import lane_names, pieces
+from spillway.analysis.tables.holdings import node_spans
+from spillway.analysis.tables.jobs import Floats, JobTable
+from spillway.analysis.tables.rows import read_rows
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
 _ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}

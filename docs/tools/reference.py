@@ -14,13 +14,13 @@ from pathlib import Path
 from docs.tools import platform_page, verdicts
 from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
 from spillway.analysis.document.text import to_markdown
-from spillway.analysis.metrics import Summary
+from spillway.analysis.measures.metrics import Summary
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM, Parser, tell
 from spillway.base.limits import LIMITS
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
-from spillway.experiments.campaign.summary import OTHER_CODE, TIMINGS
+from spillway.experiments.campaign.folder.summary import OTHER_CODE, TIMINGS
 from spillway.experiments.cli import list_
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.sessions import SETTINGS
@@ -44,7 +44,7 @@ from spillway.schedulers.model.site import SITE_FIELDS
 from spillway.schedulers.policies import replay
 from spillway.schedulers.policykit import estimates
 from spillway.schedulers.timesharing import files
-from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.conversion.convert import ConvertOptions
 
 FOLDER = REPOSITORY / "docs" / "reference"
 NOTE = "<!-- Written by `python -m docs.tools.reference` from the code. Do not edit. -->\n\n"
@@ -179,7 +179,7 @@ def job_fields() -> list[Block]:
 
 def metrics() -> list[Block]:
     """Every column of the summary."""
-    from spillway.analysis import metrics as module
+    from spillway.analysis.measures import metrics as module
 
     rows = []
     for field in dataclasses.fields(Summary):

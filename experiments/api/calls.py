@@ -19,8 +19,8 @@ from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.run.spec import Campaign, Conduct, ModelSpec, Playing
 
 if TYPE_CHECKING:
-    from spillway.experiments.campaign.machines import Machine
-    from spillway.experiments.campaign.whatif import Question
+    from spillway.experiments.campaign.inputs.machines import Machine
+    from spillway.experiments.campaign.whatif.questions import Question
 
 
 def compare(
@@ -138,7 +138,7 @@ def whatif(
     SpecError, OptionError, WorkloadError, RunFailed
         As :func:`compare`.
     """
-    from spillway.experiments.campaign import whatif as asking
+    from spillway.experiments.campaign.whatif import questions as asking
 
     playing, conduct = _how(how, figures)
     chosen = read(log)
@@ -232,7 +232,7 @@ def _played(
 ) -> Results:
     from spillway.analysis.document.terminal import WIDE, Terminal
     from spillway.experiments.campaign.campaign import run_grids
-    from spillway.experiments.campaign.progress import NotebookConsole
+    from spillway.experiments.campaign.workers.progress import NotebookConsole
     from spillway.experiments.cli.arguments import executor_of
 
     console = Terminal() if progress else Terminal(file=io.StringIO(), width=WIDE)

@@ -35,7 +35,7 @@ class Log:
     reading
         Options of reading, by name (:class:`spillway.workloads.logs.reading.Reading`).
     convert
-        Options of the conversion of logs, by name (:class:`spillway.workloads.convert.ConvertOptions`).
+        Options of the conversion of logs, by name (:class:`spillway.workloads.conversion.convert.ConvertOptions`).
     """
 
     source: str
@@ -145,10 +145,10 @@ def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str | 
     WorkloadError, SpecError
         The log cannot be read (names file and line), or a pattern matches several.
     """
-    from spillway.experiments.campaign.sources import the_source
-    from spillway.workloads.batsim_json import parse_batsim
+    from spillway.experiments.campaign.inputs.sources import the_source
+    from spillway.workloads.batsim.json_file import parse_batsim
+    from spillway.workloads.batsim.summary import summarise_workload
     from spillway.workloads.logs.info import info_rows
-    from spillway.workloads.summary import summarise_workload
 
     source = the_source(read(log).spec())
     if source.is_json:

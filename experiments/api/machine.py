@@ -11,7 +11,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import AUTO, PlatformSpec
 
 if TYPE_CHECKING:
-    from spillway.experiments.campaign.machines import Machine
+    from spillway.experiments.campaign.inputs.machines import Machine
 
 
 def machine(
@@ -41,9 +41,9 @@ def machine(
     SpecError, PlatformError, WorkloadError
         There is no such machine or log, or the sizes do not fit together.
     """
-    from spillway.experiments.campaign import machines
-    from spillway.experiments.campaign.inputs import sizes_and_machine
-    from spillway.experiments.campaign.sources import the_source
+    from spillway.experiments.campaign.inputs import machines
+    from spillway.experiments.campaign.inputs.input_files import sizes_and_machine
+    from spillway.experiments.campaign.inputs.sources import the_source
 
     platform = AUTO if isinstance(of, Log) else str(of)
     spec = machines.stated(platform, nodes, burst_buffer, burst_buffer_total, lambda name: f"{name}=")

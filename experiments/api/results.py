@@ -20,8 +20,8 @@ from spillway.experiments.run.errors import SpecError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from spillway.analysis.compare import Paired
-    from spillway.analysis.tables import JobTable
+    from spillway.analysis.measures.compare import Paired
+    from spillway.analysis.tables.jobs import JobTable
 
     Plot = Callable[["Results", Sequence[Mapping[str, Any]], Axes], Axes]
 
@@ -105,7 +105,7 @@ class Results:
 
     def jobs(self, **chosen: Any) -> JobTable:
         """Jobs of one run (see :meth:`run_folder`), one array per column (seconds, nodes, bytes)."""
-        from spillway.analysis.tables import read_run
+        from spillway.analysis.tables.jobs import read_run
 
         return read_run(self.run_folder(**chosen))
 
@@ -129,7 +129,7 @@ class Results:
         SpecError
             A policy or the metric is unknown, or the policies have no job in common.
         """
-        from spillway.analysis.compare import comparable, compare_runs, in_order
+        from spillway.analysis.measures.compare import comparable, compare_runs, in_order
 
         names = list(dict.fromkeys(str(row["policy"]) for row in self.runs))
         for name in (policy, baseline):

@@ -20,7 +20,7 @@ from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import Running, View
 
 if TYPE_CHECKING:
-    from spillway.experiments.campaign.machines import Machine
+    from spillway.experiments.campaign.inputs.machines import Machine
     from spillway.protocol.messages import JobState
 
 
@@ -94,8 +94,8 @@ class Simulation:
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        from spillway.experiments.campaign import inputs, machines
-        from spillway.experiments.campaign.sources import the_source
+        from spillway.experiments.campaign.inputs import input_files, machines
+        from spillway.experiments.campaign.inputs.sources import the_source
         from spillway.experiments.run import sessions
         from spillway.experiments.run.spec import ModelSpec, PolicySpec
         from spillway.platforms.simgrid.xml_reader import load_platform
@@ -109,7 +109,7 @@ class Simulation:
             raise OptionError(f"engine={engine!r}: expected one of {', '.join(ENGINES)}")
         source, spec = the_source(read(log).spec()), spec_of(machine)
         if machines.is_chosen(spec):
-            spec, _ = machines.for_workload(*inputs.sizes_and_machine(source, seed), spec)
+            spec, _ = machines.for_workload(*input_files.sizes_and_machine(source, seed), spec)
         found, policy = machines.load(spec), PolicySpec(policy="fcfs", session=dict(settings or {}))
         policy = sessions.typed(policy)
         made = sessions.session_spec(policy, ModelSpec(), seed)
@@ -118,7 +118,7 @@ class Simulation:
         self._open = ExitStack()
         folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
         durable.write_text(folder / "machine.xml", found.xml, sync=False)
-        durable.write_bytes(folder / "jobs.json", inputs.read(source, found, ModelSpec(), seed)[1], sync=False)
+        durable.write_bytes(folder / "jobs.json", input_files.read(source, found, ModelSpec(), seed)[1], sync=False)
         platform = load_platform(folder / "machine.xml")
         self._simulation = Played(
             platform,

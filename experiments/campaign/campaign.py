@@ -14,19 +14,20 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 
-from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.analysis.document.terminal import say
+from spillway.analysis.tables.campaign import ASSUMPTIONS
 from spillway.base import durable
 from spillway.base.plugins import loading
-from spillway.experiments.campaign import machines, places, reuse, summary
+from spillway.experiments.campaign.folder import places, reuse, summary
+from spillway.experiments.campaign.folder.lock import results_folder
+from spillway.experiments.campaign.folder.paper import paper_of
+from spillway.experiments.campaign.folder.summary import Row
 from spillway.experiments.campaign.grid import expand, refuse_too_many
-from spillway.experiments.campaign.inputs import Inputs
-from spillway.experiments.campaign.lock import results_folder
-from spillway.experiments.campaign.paper import paper_of
-from spillway.experiments.campaign.pool import Executor
-from spillway.experiments.campaign.runner import Outcome, run_all
-from spillway.experiments.campaign.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
-from spillway.experiments.campaign.summary import Row
+from spillway.experiments.campaign.inputs import machines
+from spillway.experiments.campaign.inputs.input_files import Inputs
+from spillway.experiments.campaign.inputs.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
+from spillway.experiments.campaign.workers.pool import Executor
+from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
@@ -43,7 +44,7 @@ class Conclude(Protocol):
 
     @property
     def shakes(self) -> int:
-        """Repetitions of each run with shaken input (:mod:`spillway.experiments.campaign.shakes`)."""
+        """Repetitions of each run with shaken input (:mod:`spillway.experiments.campaign.inputs.shakes`)."""
 
     def __call__(
         self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console
@@ -262,15 +263,13 @@ def _write_results(
     written += further
     written += summary.write_further(rows, root, paper.tables)
     if any(run.policy.label == policies.REPLAY for run in unchanged):
-        from spillway.experiments.campaign import site_waits  # loads comparisons, which no run without a log needs
+        from spillway.experiments.campaign.folder import site_waits
 
         written += site_waits.write(unchanged, root, console)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
-        from spillway.experiments.campaign import (
-            figures,  # loads matplotlib: half a second that a refused command saves
-        )
+        from spillway.experiments.campaign.folder import figures
 
         say(console, "drawing figures and the report")
         with drawing(paper.width_mm, paper.style, paper.figures):

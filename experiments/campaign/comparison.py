@@ -89,7 +89,7 @@ def with_the_site(campaign: Campaign, *, force: bool = False) -> Campaign:
     import msgspec
 
     from spillway.base.errors import OptionError
-    from spillway.experiments.campaign.sources import expand
+    from spillway.experiments.campaign.inputs.sources import expand
     from spillway.experiments.run import policies, sessions
 
     if campaign.engine is Engine.DOCKER or any(spec.policy == policies.REPLAY for spec in campaign.policies):
@@ -112,7 +112,7 @@ def with_the_site(campaign: Campaign, *, force: bool = False) -> Campaign:
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
     """The machine that ``--platform`` names, or that of the log with ``--nodes``, ``--burst-buffer`` ..."""
-    from spillway.experiments.campaign.machines import stated
+    from spillway.experiments.campaign.inputs.machines import stated
 
     return stated(
         options.platform,
@@ -126,7 +126,7 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
     """Options of the conversion of logs that were given, by name."""
     from spillway.base.arguments import given
-    from spillway.workloads.convert import ConvertOptions
+    from spillway.workloads.conversion.convert import ConvertOptions
 
     return given(options, ConvertOptions, "processors_per_node", "staging", "stripes", "first")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from spillway.analysis.names import slug
+from spillway.analysis.tables.names import slug
 from spillway.base.limits import RUNS, check_name
 from spillway.base.options import show
 from spillway.experiments.run import policies, provenance, sessions
@@ -158,8 +158,8 @@ def run_id(run: RunSpec) -> str:
 def digest(run: RunSpec) -> str:
     """Hash of the whole request: contents of the inputs, not their places; settings, not labels.
 
-    The code is not in it: a run keeps its place when a policy is edited, and :mod:`spillway.experiments.campaign.reuse`
-    then marks its result as one of other code.
+    The code is not in it: a run keeps its place when a policy is edited, and
+    :mod:`spillway.experiments.campaign.folder.reuse` then marks its result as one of other code.
     """
     content = {
         "workload": run.workload.sha256,

@@ -19,7 +19,7 @@ from typing import Any
 
 from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, play, tell
 from spillway.base.near import near
-from spillway.experiments.campaign import signals
+from spillway.experiments.campaign.workers import signals
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "play and compare": ("run", "whatif", "answer", "campaign", "study"),
@@ -72,7 +72,7 @@ def _load_beside(words: Sequence[str]) -> None:
     elsewhere = not {"-h", "--help", "--dask", "--dask-jobqueue"}.isdisjoint(parts)
     one = parts.count("--policy") == 1 and parts.count("--workload") <= 1 and parts.count("--model") <= 1
     if not elsewhere and not one and not ("--out" in after and Path(after["--out"]).is_dir()):
-        from spillway.experiments.campaign.pool import begin_loading
+        from spillway.experiments.campaign.workers.pool import begin_loading
 
         begin_loading()
 

@@ -36,9 +36,9 @@ def command(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from spillway.experiments.campaign.comparison import platform_of, play_grids
-    from spillway.experiments.campaign.knobs import chooses_buffers
-    from spillway.experiments.campaign.places import default_folder
-    from spillway.experiments.campaign.site_answer import SiteAnswer, candidates
+    from spillway.experiments.campaign.folder.places import default_folder
+    from spillway.experiments.campaign.whatif.knobs import chooses_buffers
+    from spillway.experiments.campaign.whatif.site_answer import SiteAnswer, candidates
     from spillway.experiments.cli.whatif import asked
     from spillway.experiments.run.policies import parse_policy
     from spillway.schedulers.model.site import parse_site

@@ -13,7 +13,7 @@ from spillway.base.options import build
 from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
-    from spillway.experiments.campaign.pool import Executor
+    from spillway.experiments.campaign.workers.pool import Executor
     from spillway.experiments.run.single import Task
     from spillway.experiments.run.spec import Conduct
 
@@ -88,10 +88,10 @@ def conduct_of(options: argparse.Namespace) -> Conduct:
 def load_early(conduct: Conduct) -> None:
     """Load the modules of runs in another process, if the runs take place on this machine.
 
-    See :func:`spillway.experiments.campaign.pool.begin_loading`.
+    See :func:`spillway.experiments.campaign.workers.pool.begin_loading`.
     """
     if not conduct.elsewhere:
-        from spillway.experiments.campaign.pool import begin_loading
+        from spillway.experiments.campaign.workers.pool import begin_loading
 
         begin_loading()
 
@@ -110,11 +110,11 @@ def executor_of(conduct: Conduct) -> Executor[Task]:
         raise SpecError("--dask-tls is for --dask; clusters of a batch system take theirs from Dask's configuration")
     workers = conduct.workers or available_cores()
     if not conduct.elsewhere:
-        from spillway.experiments.campaign.pool import Pool
+        from spillway.experiments.campaign.workers.pool import Pool
         from spillway.experiments.run.single import execute
 
         return Pool(execute, workers)
-    from spillway.experiments.campaign.dask_pool import DaskPool
+    from spillway.experiments.campaign.workers.dask_pool import DaskPool
 
     if conduct.dask:
         files = tuple(conduct.dask_tls.split(",")) if conduct.dask_tls else ()

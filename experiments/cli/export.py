@@ -30,7 +30,7 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Write the file."""
     from spillway.analysis.interchange import export
-    from spillway.analysis.tables import read_run
+    from spillway.analysis.tables.jobs import read_run
 
     export(read_run(options.run), options.file)
     return 0

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spillway.base import durable, units
-from spillway.experiments.campaign import machines
-from spillway.experiments.campaign.inputs import sizes_and_machine
-from spillway.experiments.campaign.sources import expand
+from spillway.experiments.campaign.inputs import machines
+from spillway.experiments.campaign.inputs.input_files import sizes_and_machine
+from spillway.experiments.campaign.inputs.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
 from spillway.platforms.description.commented_toml import commented

@@ -11,7 +11,7 @@ from spillway.base import durable, units
 from spillway.base.files import parse_json, read_file
 from spillway.base.hostlist import compressed
 from spillway.base.limits import InputError
-from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.catalogue import describe, platform_from
 from spillway.platforms.description.commented_toml import commented

@@ -18,7 +18,7 @@ spillway report results/mine-1a2b3c4 --figures pdf,svg --width 84mm
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    from spillway.experiments.campaign.paper import add_figures
+    from spillway.experiments.campaign.folder.paper import add_figures
 
     parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
     parser.add_argument("--pdf", type=Path, metavar="FILE", help="print the page, too (with an installed Chromium)")
@@ -32,9 +32,9 @@ def command(options: argparse.Namespace) -> int:
 
     from spillway.analysis.report.build import build_report
     from spillway.analysis.report.pdf import print_pdf
-    from spillway.experiments.campaign.figures import draw_again
-    from spillway.experiments.campaign.lock import results_folder
-    from spillway.experiments.campaign.paper import OPTIONS, paper_given
+    from spillway.experiments.campaign.folder.figures import draw_again
+    from spillway.experiments.campaign.folder.lock import results_folder
+    from spillway.experiments.campaign.folder.paper import OPTIONS, paper_given
     from spillway.experiments.run import manifest
 
     paper = paper_given(options)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from spillway.platforms import platform_from
-from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.batsim.json_file import read_batsim, write_batsim
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.directives import read_scripts
-from spillway.workloads.requests import Site, fields_of, lines_of, read_requests, read_site
-from spillway.workloads.scripted_jobs import scripted
+from spillway.workloads.requests.fields import Site, fields_of, lines_of, read_requests, read_site
+from spillway.workloads.requests.scripted_jobs import scripted
 
 
 def requested(

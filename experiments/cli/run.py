@@ -45,7 +45,7 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Play the comparison."""
     from spillway.experiments.campaign.comparison import campaign_of, play, with_the_site
-    from spillway.experiments.campaign.places import default_folder
+    from spillway.experiments.campaign.folder.places import default_folder
 
     campaign = campaign_of(options)
     if options.replay:
@@ -56,7 +56,7 @@ def command(options: argparse.Namespace) -> int:
 def add_machine(parser: Parser) -> None:
     """Add the options of the machine, and those of burst buffers that logs do not state."""
     from spillway.experiments.run.spec import AUTO
-    from spillway.workloads.convert import ConvertOptions
+    from spillway.workloads.conversion.convert import ConvertOptions
 
     add_declared(
         parser.add_argument_group("burst buffers of logs and generators"), ConvertOptions, "staging", "stripes"

@@ -28,6 +28,6 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print the damage."""
-    from spillway.experiments.campaign.verify import verify
+    from spillway.experiments.campaign.folder.verify import verify
 
     return verify(options.folder, print)

@@ -17,7 +17,7 @@ from spillway.experiments.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from spillway.experiments.campaign.whatif import Question
+    from spillway.experiments.campaign.whatif.questions import Question
 
 HELP = "an operator's question: another machine, load or policy, against the site's own schedule"
 DESCRIPTION = (
@@ -35,7 +35,7 @@ spillway whatif kth-like:jobs=500 --policy sjf-easy --set load=0.9 --seeds 5
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command, in groups."""
-    from spillway.experiments.campaign.knobs import KNOBS
+    from spillway.experiments.campaign.whatif.knobs import KNOBS
 
     add_logs(parser.add_argument_group("jobs"))
     group = parser.add_argument_group("changes")
@@ -77,7 +77,7 @@ def add_question(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Play all settings, print the table and a sentence for each."""
     from spillway.experiments.campaign.comparison import play_grids
-    from spillway.experiments.campaign.places import default_folder
+    from spillway.experiments.campaign.folder.places import default_folder
 
     question = asked(options, options.set, together=options.together)
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
@@ -86,13 +86,13 @@ def command(options: argparse.Namespace) -> int:
 
 def asked(options: argparse.Namespace, settings: Sequence[str], *, together: bool = False) -> Question:
     """The question about these settings."""
-    from spillway.experiments.campaign import whatif
     from spillway.experiments.campaign.comparison import conversion_of, platform_of
+    from spillway.experiments.campaign.whatif import questions
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import reading_given
 
-    return whatif.question_of(
+    return questions.question_of(
         logs_of(options, 1)[0],
         settings,
         platform=platform_of(options),

@@ -28,16 +28,16 @@ NOT_FOLLOWED = frozenset(
     {
         "spillway",  # the public names, which no module of ours imports from here
         "spillway.schedulers.policies",  # the table; each result's own policy counts, presets are in the settings
-        "spillway.analysis.metrics",  # figures are made again from the rows where their code has changed
-        "spillway.analysis.tables",
+        "spillway.analysis.measures.metrics",  # figures are made again from the rows where their code has changed
+        "spillway.analysis.tables.jobs",
         "spillway.experiments.run.codehash",
         "spillway.experiments.run.errors",
         "spillway.experiments.run.folders",
-        "spillway.experiments.campaign.reuse",
-        "spillway.experiments.campaign.lock",
+        "spillway.experiments.campaign.folder.reuse",
+        "spillway.experiments.campaign.folder.lock",
         "spillway.experiments.run.manifest",
         "spillway.experiments.run.memory",
-        "spillway.experiments.campaign.pool",
+        "spillway.experiments.campaign.workers.pool",
         "spillway.experiments.run.prepared_input",
         "spillway.experiments.run.provenance",
         "spillway.experiments.run.spec",

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from spillway.analysis.story import find_job, tell
-from spillway.analysis.tables import read_run
+from spillway.analysis.answers.story import find_job, tell
+from spillway.analysis.tables.jobs import read_run
 from spillway.base import durable
 from spillway.base.errors import OptionError, shown
 from spillway.base.plugins import without_outside
-from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.campaign.folder.lock import results_folder
 from spillway.experiments.run import folders, manifest
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import SpecError

@@ -35,8 +35,8 @@ from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.reading.events import AVAILABLE, UNAVAILABLE
 from spillway.simulator.world.machines import Machine, Machines
+from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.draws import Draws
-from spillway.workloads.workload import Workload
 
 NAME = "failures"
 _TRACE_COLUMNS = ("host", "down_s", "up_s")

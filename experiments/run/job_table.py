@@ -16,7 +16,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from spillway.analysis.tables import CANCELLED
+from spillway.analysis.tables.jobs import CANCELLED
 from spillway.base import durable
 from spillway.experiments.run.errors import RunFailed
 from spillway.protocol.messages import JobState

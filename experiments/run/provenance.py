@@ -75,7 +75,7 @@ def platform_checksum(name: str) -> str:
 
 def metrics_code() -> str:
     """Hash of the code that makes a run's figures from its rows."""
-    return code_of("spillway.analysis.metrics", "spillway.analysis.tables")
+    return code_of("spillway.analysis.measures.metrics", "spillway.analysis.tables.jobs")
 
 
 def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware, phases_of
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.workloads.workload import Workload, WorkloadJob
+from spillway.workloads.batsim.workload import Workload, WorkloadJob
 
 _APART_S = 86_400.0
 """Seconds from the recorded end of a job to the next submission; a longer job only delays the next one."""

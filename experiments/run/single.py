@@ -29,14 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from spillway.analysis.metrics import summarise
-from spillway.analysis.tables import read_run
+from spillway.analysis.measures.metrics import summarise
+from spillway.analysis.tables.jobs import read_run
 from spillway.base.errors import Stopped
 from spillway.base.options import show
 from spillway.base.units import many
 from spillway.core import Stopwatch
-from spillway.experiments.campaign.pool import Progress, Report, describe
-from spillway.experiments.campaign.signals import StopSignal
+from spillway.experiments.campaign.workers.pool import Progress, Report, describe
+from spillway.experiments.campaign.workers.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended_jobs
 from spillway.experiments.run.io_phases import write_phases
 from spillway.experiments.run.job_table import mark_cancelled, write_jobs
@@ -75,7 +75,8 @@ class Task:
     silence_s
         Longest silence of a simulator in a separate process, in seconds of real time.
     assumed
-        Assumptions about the inputs (:meth:`spillway.experiments.campaign.inputs.Inputs.assumed`), for the record.
+        Assumptions about the inputs (:meth:`spillway.experiments.campaign.inputs.input_files.Inputs.assumed`), for the
+        record.
     """
 
     run: RunSpec

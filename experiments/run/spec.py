@@ -76,9 +76,10 @@ class WorkloadSpec(Struct, frozen=True):
     seed
         Seed of the random draws of generators and of the burst-buffer model; ``None``: the run's seed.
     convert
-        Options of the conversion of logs, by name (:class:`spillway.workloads.convert.ConvertOptions`).
+        Options of the conversion of logs, by name (:class:`spillway.workloads.conversion.convert.ConvertOptions`).
     changes
-        Changes of the jobs, by name (:data:`spillway.workloads.vary.CHANGES`), as a text: ``load``: ``x1.1``.
+        Changes of the jobs, by name (:data:`spillway.workloads.conversion.vary.CHANGES`), as a text: ``load``:
+        ``x1.1``.
     read
         Options of reading logs, by name (:class:`spillway.workloads.logs.reading.Reading`).
     """
@@ -126,7 +127,8 @@ class ModelSpec(Struct, frozen=True):
 
 AUTO = "auto"
 """Source of the machine that a workload states, in its header or otherwise
-(:func:`spillway.experiments.campaign.machines.for_workload`): the default of comparisons that name no platform."""
+(:func:`spillway.experiments.campaign.inputs.machines.for_workload`): the default of comparisons that name
+no platform."""
 
 
 class PlatformSpec(Struct, frozen=True):

@@ -89,7 +89,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
 
 def collect(root: Path) -> tuple[list[Line], list[str]]:
     """Claims of all studies below a folder, in the order of the table, and files that were changed since."""
-    from spillway.experiments.campaign import reuse
+    from spillway.experiments.campaign.folder import reuse
     from spillway.experiments.studies import report
 
     lines: list[Line] = []

@@ -11,9 +11,9 @@ from pathlib import Path
 from spillway.analysis.document.html import shown
 from spillway.analysis.document.terminal import say, terminal
 from spillway.base.arguments import positive
-from spillway.experiments.campaign import reuse
-from spillway.experiments.campaign.lock import results_folder
-from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
+from spillway.experiments.campaign.folder import reuse
+from spillway.experiments.campaign.folder.lock import results_folder
+from spillway.experiments.campaign.folder.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_conduct, available_cores, conduct_of, executor_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import pairs, report

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spillway.analysis.names import slug
+from spillway.analysis.tables.names import slug
 from spillway.experiments.studies import statistics
 from spillway.experiments.studies.claims import Measure
 from spillway.experiments.studies.points import Grid, Value
@@ -164,7 +164,7 @@ class Bars:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw the figure, if a point was run; return its files."""
-        from spillway.analysis.colours import in_order
+        from spillway.analysis.plots.colours import in_order
         from spillway.analysis.plots.panels import panels
         from spillway.analysis.plots.style import save, set_title
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
-from spillway.analysis.names import slug
+from spillway.analysis.tables.names import slug
 from spillway.base.options import show
 from spillway.experiments.run.errors import SpecError
 

@@ -14,9 +14,9 @@ from spillway.analysis.document.terminal import say
 from spillway.base.options import Value as Setting
 from spillway.base.plugins import split_spec
 from spillway.experiments.campaign.grid import expand
-from spillway.experiments.campaign.inputs import Inputs
-from spillway.experiments.campaign.pool import Executor
-from spillway.experiments.campaign.runner import Outcome, run_all
+from spillway.experiments.campaign.inputs.input_files import Inputs
+from spillway.experiments.campaign.workers.pool import Executor
+from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import typed
 from spillway.experiments.run.sessions import refuse_combinations

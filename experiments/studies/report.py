@@ -17,8 +17,8 @@ from spillway.analysis.document.html import to_html
 from spillway.analysis.document.terminal import say
 from spillway.analysis.document.terminal import show as show_table
 from spillway.analysis.document.text import to_csv, to_markdown
-from spillway.analysis.names import slug
-from spillway.experiments.campaign import reuse
+from spillway.analysis.tables.names import slug
+from spillway.experiments.campaign.folder import reuse
 from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
 from spillway.experiments.studies.claims import Parameter
@@ -30,7 +30,7 @@ from spillway.experiments.studies.tables import Means
 from spillway.experiments.studies.verdicts import Case, Judged, Varied, Verdict, width
 
 CLAIMS = "claims.json"
-"""File of a study's verdicts, written by :func:`spillway.experiments.campaign.reuse.keep`."""
+"""File of a study's verdicts, written by :func:`spillway.experiments.campaign.folder.reuse.keep`."""
 
 MARKS = {
     Verdict.REPRODUCED: "yes",

@@ -1,4 +1,4 @@
-"""Player of a study's points; valid results are reused (:mod:`spillway.experiments.campaign.reuse`)."""
+"""Player of a study's points; valid results are reused (:mod:`spillway.experiments.campaign.folder.reuse`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from rich.progress import Progress
 from spillway.analysis.document.terminal import say
 from spillway.base.arguments import how
 from spillway.base.plugins import OUTSIDE, module_from_file
-from spillway.experiments.campaign import reuse, signals
-from spillway.experiments.campaign.pool import Executor, Failed, Finished, Pool, Report
-from spillway.experiments.campaign.reuse import Found
+from spillway.experiments.campaign.folder import reuse
+from spillway.experiments.campaign.folder.reuse import Found
+from spillway.experiments.campaign.workers import signals
+from spillway.experiments.campaign.workers.pool import Executor, Failed, Finished, Pool, Report
 from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
 from spillway.experiments.run.folders import make_folder

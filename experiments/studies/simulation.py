@@ -14,7 +14,7 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation, SimulationResult
 from spillway.simulator.wire.links import Exchange, InProcessLink
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
 
 
 @lru_cache(maxsize=8)

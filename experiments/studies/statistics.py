@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 
-from spillway.analysis.units import student, student_share
+from spillway.analysis.measures.units import student, student_share
 
 LEVEL = 0.05
 """A claim is decided if the adjusted p-value of the contrary is below this."""

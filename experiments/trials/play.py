@@ -24,8 +24,8 @@ from spillway.simulator.outputs.jobs import Span
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import Link
-from spillway.workloads.batsim5 import to_batsim5
-from spillway.workloads.batsim_json import format_batsim, parse_batsim
+from spillway.workloads.batsim.batsim5 import to_batsim5
+from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 
 
 @dataclass

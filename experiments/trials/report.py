@@ -15,7 +15,7 @@ from spillway.analysis.document.blocks import Block, Code, Table
 from spillway.analysis.document.terminal import say, terminal, write
 from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
-from spillway.experiments.campaign.progress import columns
+from spillway.experiments.campaign.workers.progress import columns
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Outcome, Tell

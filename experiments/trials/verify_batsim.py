@@ -26,7 +26,7 @@ from spillway.base.arguments import tell
 from spillway.base.plugins import split_spec
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
-from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX
@@ -38,8 +38,8 @@ from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
 from spillway.protocol.transcript import Recorder, read_transcript
 from spillway.simulator.reading.events import AVAILABLE, UNAVAILABLE
-from spillway.workloads.batsim5 import to_batsim5
-from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.batsim.batsim5 import to_batsim5
+from spillway.workloads.batsim.json_file import read_batsim, write_batsim
 
 LARGER = 1
 """Exit code when a difference is larger than the pair's bound."""

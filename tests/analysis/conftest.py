@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.analysis.tables import JobTable, read_run
+from spillway.analysis.tables.jobs import JobTable, read_run
 from tests.analysis.samples import write_run
 
 

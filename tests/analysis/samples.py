@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.jobs import JobTable
 
 HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"

@@ -12,7 +12,7 @@ import pytest
 import spillway as sw
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.interchange import BATSIM_COLUMNS, batsim_csv, export, swf
-from spillway.analysis.tables import Host, JobTable, MachineInfo, read_jobs
+from spillway.analysis.tables.jobs import Host, JobTable, MachineInfo, read_jobs
 from spillway.workloads.logs.tables import parse_swf
 from tests.analysis.samples import HEADER, make_table
 

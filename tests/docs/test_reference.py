@@ -11,7 +11,7 @@ import pytest
 from docs.tools import reference
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
-from spillway.experiments.campaign.summary import METRICS, OTHER_CODE, TIMINGS
+from spillway.experiments.campaign.folder.summary import METRICS, OTHER_CODE, TIMINGS
 from spillway.platforms.description.fields import tables
 from spillway.platforms.description.machine import read_description
 from spillway.schedulers.core.session import Session

@@ -202,7 +202,7 @@ def test_the_api_is_documented(site: Path) -> None:
         "spillway.schedulers.policykit.passes.fill",
         "spillway.schedulers.jobmodels.base.JobModel.program",
         "spillway.schedulers.controllers.scene.Controller",
-        "spillway.analysis.metrics.summarise",
+        "spillway.analysis.measures.metrics.summarise",
         "spillway.experiments.api.calls.compare",
         "spillway.experiments.api.results.Results.plot",
     ):

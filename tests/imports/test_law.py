@@ -99,7 +99,7 @@ PROBES = [
     ("platforms.sites.measurements", "import networkx"),
     ("platforms.simgrid.zones.probe", "from workloads import Workload"),
     ("workloads.probe", "from spillway.platforms.model import Platform"),
-    ("workloads.synthetic.probe", "from spillway.schedulers.model.job import Job"),
+    ("workloads.models.synthetic.probe", "from spillway.schedulers.model.job import Job"),
     ("base.probe", "from spillway.workloads.errors import WorkloadError"),
     ("learning.probe", "from spillway.experiments.cli import main"),
     ("learning.probe", "from spillway.simulator.wire.command import main"),

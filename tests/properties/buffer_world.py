@@ -34,8 +34,8 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.handshake import shake_hands
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
-from spillway.workloads.batsim5 import to_batsim5
-from spillway.workloads.batsim_json import format_batsim, parse_batsim
+from spillway.workloads.batsim.batsim5 import to_batsim5
+from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 from tests.properties.buffer_account import Account
 from tests.properties.buffer_cases import (
     APART,

@@ -27,7 +27,7 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.policies.conservative import Conservative
 from spillway.schedulers.policykit.ordering import ORDER_NAMES
 from spillway.schedulers.policykit.view import Holding
-from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.batsim.json_file import format_batsim
 from spillway.workloads.load import load_workload
 from tests.kit.play import converse
 from tests.properties.buffer_cases import APART, GB

@@ -10,7 +10,7 @@ from spillway.core import PLAIN_PROFILES
 from spillway.protocol.profiles import PROFILE_FIELDS, PartsFault, parts_first, refuse_large
 from spillway.simulator.jobs.profiles import READERS, read_profile
 from spillway.workloads import WorkloadError
-from spillway.workloads.profiles import check_profile
+from spillway.workloads.batsim.profiles import check_profile
 
 GOOD: dict[str, dict[str, Any]] = {
     "composed": {"seq": ["a"], "repeat": 2},

@@ -20,7 +20,7 @@ from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.batsim.json_file import format_batsim
 from spillway.workloads.load import load_workload
 from tests.kit.play import converse
 from tests.properties.buffer_cases import APART, GB, Case, random_case

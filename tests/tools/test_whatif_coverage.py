@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.analysis.compare import Interval
+from spillway.analysis.measures.compare import Interval
 from tools import whatif_coverage
 from tools.whatif_coverage import LARGE, NOTHING, SMALL, Count, count
 

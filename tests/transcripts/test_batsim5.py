@@ -28,8 +28,8 @@ from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
-from spillway.workloads.batsim5 import to_batsim5
-from spillway.workloads.batsim_json import format_batsim, parse_batsim
+from spillway.workloads.batsim.batsim5 import to_batsim5
+from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 
 INIT = struct.pack("<I", 0)
 HANDSHAKE_LINES = 4

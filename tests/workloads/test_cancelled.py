@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from spillway.workloads import MachineFacts, convert
-from spillway.workloads.convert import ConvertOptions
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.conversion.convert import ConvertOptions
 from tests.workloads.logs.test_intake import HEAD, read
 
 SACCT = "JobID|State|Submit|Start|End|ElapsedRaw|Timelimit|NNodes\n"

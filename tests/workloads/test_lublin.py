@@ -11,8 +11,8 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.workloads.draws import Draws
 from spillway.workloads.logs.tables import read_swf
-from spillway.workloads.synthetic import Lublin, generator
-from spillway.workloads.synthetic.lublin import gamma
+from spillway.workloads.models.synthetic import Lublin, generator
+from spillway.workloads.models.synthetic.lublin import gamma
 
 
 @pytest.mark.parametrize("shape", [1.0, 4.2, 10.2303, 312.0])

@@ -10,11 +10,11 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.schedulers import site_file
-from spillway.workloads.batsim_json import parse_batsim
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import parse_batsim
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.slurm_units import licenses_of
-from spillway.workloads.machine_facts import MachineFacts
 from tests.workloads.logs.test_formats import read
 
 SACCT = """\

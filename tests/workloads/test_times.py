@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.batsim.json_file import parse_batsim
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.tables import parse_swf
 

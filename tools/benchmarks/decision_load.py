@@ -30,7 +30,7 @@ from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.engines.native import FixedEngine
-from spillway.workloads.herbein import PAPER_RATE, HerbeinModel, HerbeinOptions, draw_herbein
+from spillway.workloads.models.herbein import PAPER_RATE, HerbeinModel, HerbeinOptions, draw_herbein
 
 CTS1_NODES = 3888
 UNDER_PROVISIONED = 0.7

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from spillway.experiments.campaign.campaign import run_grids
 from spillway.experiments.campaign.comparison import campaign_of
-from spillway.experiments.campaign.pool import Failed, Finished, News, Started, describe
+from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Started, describe
 from spillway.experiments.cli import parser_of
 from spillway.experiments.run.single import Task, execute
 
@@ -22,7 +22,7 @@ class Serial:
     """Runs tasks one after the other in this process."""
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """See :class:`spillway.experiments.campaign.pool.Executor`."""
+        """See :class:`spillway.experiments.campaign.workers.pool.Executor`."""
         for task in tasks:
             yield task, Started()
             try:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spillway.experiments.campaign.verify import verify
+from spillway.experiments.campaign.folder.verify import verify
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.manifest import checksum
 from tools.faults.campaign import play, run_of, schedules

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from spillway.base import durable
-from spillway.experiments.campaign.verify import verify
+from spillway.experiments.campaign.folder.verify import verify
 from spillway.experiments.run.errors import SpecError
 from tools.faults.campaign import play, schedules
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spillway.base import durable
-from spillway.experiments.campaign.verify import verify
+from spillway.experiments.campaign.folder.verify import verify
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.manifest import damage
 from tools.faults.campaign import ARGUMENTS, SMALL, play, run_of, schedules

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.protocol.limits import LATEST_S
-from spillway.workloads.directives import Requests
 from spillway.workloads.logs.book import Book, Fate
 from spillway.workloads.logs.lines import shown
 from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, NUMBERS, TEXTS
 from spillway.workloads.logs.slurm_units import UNKNOWN, UNLIMITED, UnitError
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints
+from spillway.workloads.requests.directives import Requests
 
 NO_LIMIT = "jobs have no time limit (UNLIMITED)"
 NEVER_SUBMITTED = "submission not known"

@@ -1,4 +1,4 @@
-"""The job scripts of a folder, and the requests of their directives (:mod:`spillway.workloads.directives`).
+"""The job scripts of a folder, and the requests of their directives (:mod:`spillway.workloads.requests.directives`).
 
 Persistent buffers belong to no job, and the files of ``stage_in`` and ``stage_out`` have no size in a script: both are
 counted, not played.
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError, Limit
-from spillway.workloads.directives import Requests, directives_of
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.requests.directives import Requests, directives_of
 
 SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {most} bytes; is it a job script?")
 

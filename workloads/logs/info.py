@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from spillway.base.units import duration, many
 from spillway.base.units import size as size_text
-from spillway.workloads.convert import ConvertOptions, used_of
-from spillway.workloads.dependencies import waits_of
+from spillway.workloads.batsim.summary import Row, common_rows, quantiles
+from spillway.workloads.conversion.convert import ConvertOptions, used_of
+from spillway.workloads.conversion.dependencies import waits_of
+from spillway.workloads.conversion.needs import Needs, needs_of
 from spillway.workloads.logs.formats import FORMATS
+from spillway.workloads.logs.omissions import omissions_of
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
-from spillway.workloads.needs import Needs, needs_of
-from spillway.workloads.omissions import omissions_of
-from spillway.workloads.summary import Row, common_rows, quantiles
 
 DAY_S = 86_400
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from spillway.workloads.directives import Requests, directives_of, of_lines
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.columns import Column, NoJobError, fast_seconds, fast_whole, name, whole
 from spillway.workloads.logs.layouts import pairs
@@ -30,6 +29,7 @@ from spillway.workloads.logs.slurm_units import (
     time_of,
 )
 from spillway.workloads.logs.table import Ints
+from spillway.workloads.requests.directives import Requests, directives_of, of_lines
 
 T = TypeVar("T")
 

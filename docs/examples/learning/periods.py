@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.spec import PlatformSpec
 from spillway.experiments.studies.transfer.logs import CAPACITY_GB, LOGS, PERIODS, at_load, window
-from spillway.workloads.batsim_json import write_batsim
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import write_batsim
+from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.swf import SwfHeader, SwfLog
 
 JOBS = 3500

@@ -15,7 +15,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.timesharing.columns import mask_of
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.workloads.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
+from spillway.workloads.models.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
 
 GS, IOGS, ADAPTIVE, MIGRATE = "gang", "gang-io", "gang-io-adaptive", "gang-io-migrate"
 """The paper's GS, IOGS, Adaptive-IOGS and Migrate-IOGS."""

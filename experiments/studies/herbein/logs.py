@@ -9,7 +9,9 @@ from msgspec import structs
 
 from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
-from spillway.workloads.herbein import (
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.load import load_log
+from spillway.workloads.models.herbein import (
     CHANGES_PER_JOB,
     PAPER_STATE_CHANGE_S,
     HerbeinModel,
@@ -17,9 +19,7 @@ from spillway.workloads.herbein import (
     draw_herbein,
     fit_herbein,
 )
-from spillway.workloads.load import load_log
 from spillway.workloads.swf import SwfLog
-from spillway.workloads.workload import Workload
 
 _ATLAS_NODES = 1152
 

@@ -24,8 +24,8 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.base import Engine
 from spillway.simulator.engines.native import FluidEngine, WaterfillEngine
-from spillway.workloads.herbein import CHANGES_PER_JOB
-from spillway.workloads.workload import Workload, WorkloadJob
+from spillway.workloads.batsim.workload import Workload, WorkloadJob
+from spillway.workloads.models.herbein import CHANGES_PER_JOB
 
 AWARE, IGNORANT = "aware", "ignorant"
 NODES = 3888

@@ -7,7 +7,7 @@ from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.jeannot.play import play, policies
 from spillway.experiments.studies.jeannot.statements import Efficient, Fewest, Pace, Symptom
 from spillway.experiments.studies.study import Computed
-from spillway.workloads.jeannot import FAMILIES
+from spillway.workloads.models.jeannot import FAMILIES
 
 _READ = read_study(
     Path(__file__).with_name("study.toml"),

@@ -27,7 +27,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.sub_jobs import owner_of
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.operations import operations_of
-from spillway.workloads.ranks import rank_correlation
+from spillway.workloads.models.ranks import rank_correlation
 
 Floats = npt.NDArray[np.float64]
 

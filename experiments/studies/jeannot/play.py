@@ -16,8 +16,8 @@ from spillway.schedulers.jobmodels.operations import Sequenced
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.policies import find_policy
 from spillway.schedulers.policykit.view import Policy
-from spillway.workloads.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.models.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
 
 STRATEGIES: Mapping[str, tuple[str, Mapping[str, Value]]] = {
     "LS": ("list", {}),

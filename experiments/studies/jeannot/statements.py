@@ -12,7 +12,7 @@ import numpy.typing as npt
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.statistics import Sample
-from spillway.workloads.ranks import rank_correlation
+from spillway.workloads.models.ranks import rank_correlation
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from spillway.analysis.colours import PALETTE
+from spillway.analysis.plots.colours import PALETTE
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.style import INK, legend_above, save, set_title
 from spillway.experiments.studies.malleable import cases

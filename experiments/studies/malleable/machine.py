@@ -12,13 +12,13 @@ from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.local_logs import Log, at_hand_on
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import Product, summary_of
-from spillway.workloads.batsim_json import write_batsim
-from spillway.workloads.burst_buffer import THESIS_MODEL
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import write_batsim
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import THESIS_MACHINE
 from spillway.workloads.load import load_log
-from spillway.workloads.machine_facts import THESIS_MACHINE
-from spillway.workloads.malleable import MalleableOptions, make_malleable
-from spillway.workloads.workload import Workload
+from spillway.workloads.models.burst_buffer import THESIS_MODEL
+from spillway.workloads.models.malleable import MalleableOptions, make_malleable
 
 LOGS = {
     "kth": Log(96, "KTH-SP2-1996-2.1-cln", "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"),

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import msgspec
 
-from spillway.workloads.burst_buffer import BurstBufferModel
-from spillway.workloads.convert import ConvertOptions, convert
-from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.batsim.workload import Workload, WorkloadJob
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import MachineFacts
+from spillway.workloads.models.burst_buffer import BurstBufferModel
+from spillway.workloads.models.synthetic.kth import KthLike
 from spillway.workloads.swf import SwfLog, SwfRecord
-from spillway.workloads.synthetic.kth import KthLike
-from spillway.workloads.workload import Workload, WorkloadJob
 
 LOAD = 0.8
 """Offered load of the compute nodes by computation, without staging."""
@@ -54,7 +54,7 @@ def draw(
         Whether requested times cover the staging, too: a job that stages on its nodes has to request them for that
         time. Otherwise they are for the computation only.
     stripes
-        As in :class:`spillway.workloads.convert.ConvertOptions`: 0 for a request per node.
+        As in :class:`spillway.workloads.conversion.convert.ConvertOptions`: 0 for a request per node.
     """
     log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=_MODEL_NODES)()
     scale = machine.nodes // _MODEL_NODES

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spillway.analysis.holdings import storage_spans
-from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.analysis.tables.holdings import storage_spans
+from spillway.analysis.tables.jobs import Floats, JobTable, read_run
 
 HOUR_S = 3600.0
 TB = 1e12

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
-from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.policies import typed
 from spillway.experiments.run.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.production_buffers.jobs import draw
-from spillway.workloads.batsim_json import write_batsim
-from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.batsim.json_file import write_batsim
+from spillway.workloads.conversion.machine_facts import MachineFacts
 
 BASELINE = "with-nodes"
 MACHINE = PlatformSpec(source="tuolumne")

@@ -10,12 +10,12 @@ from statistics import median
 import numpy as np
 from matplotlib.axes import Axes
 
-from spillway.analysis.metrics import bounded_slowdown, slowdown
+from spillway.analysis.measures.metrics import bounded_slowdown, slowdown
 from spillway.analysis.plots.distribution import distribution
 from spillway.analysis.plots.normalised_boxes import normalised_boxes
 from spillway.analysis.plots.part_bars import part_bars
 from spillway.analysis.plots.style import save
-from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.analysis.tables.jobs import Floats, JobTable, read_run
 from spillway.experiments.run.spec import DEFAULT_TAU_S
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import Results

@@ -105,7 +105,7 @@ def _published(model: str, folder: Path) -> dict[str, WorkloadSpec]:
 def _drawn(model: str, work: Path) -> dict[str, WorkloadSpec]:
     """Convert the whole log once, cut it into 16 equal periods, and write them."""
     from spillway.workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
-    from spillway.workloads.split import SplitOptions, split_workload
+    from spillway.workloads.conversion.split import SplitOptions, split_workload
 
     whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=_CONVERTED[model], seed=_DRAW_SEED))
     drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=False)) | {FULL: whole}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from spillway.analysis.metrics import bounded_slowdown, makespan_s
-from spillway.analysis.tables import read_run
+from spillway.analysis.measures.metrics import bounded_slowdown, makespan_s
+from spillway.analysis.tables.jobs import read_run
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import read_json
 from spillway.experiments.run.policies import typed

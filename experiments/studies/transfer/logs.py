@@ -8,15 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
 from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
-from spillway.workloads.batsim_json import write_batsim
-from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.batsim.json_file import write_batsim
+from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.load import load_log
-from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
 
 CAPACITY_GB = 40

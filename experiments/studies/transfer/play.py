@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from spillway.analysis.bounds import least_mean_wait_s
-from spillway.analysis.tables import read_run
+from spillway.analysis.measures.bounds import least_mean_wait_s
+from spillway.analysis.tables.jobs import read_run
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
 from spillway.experiments.run import folders

@@ -12,7 +12,7 @@ from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.gantt import gantt
 from spillway.analysis.plots.pareto import pareto
 from spillway.analysis.plots.style import drawing, save
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.jobs import JobTable
 
 
 def test_a_figure_has_the_width_that_is_asked_for(table: JobTable, tmp_path: Path) -> None:

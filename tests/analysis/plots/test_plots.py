@@ -14,23 +14,23 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
-from spillway.analysis.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
-from spillway.analysis.lanes import lane_names
 from spillway.analysis.plots import style
 from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.boxen import boxen
+from spillway.analysis.plots.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
 from spillway.analysis.plots.file_system_timeline import file_system_timeline
 from spillway.analysis.plots.gantt import gantt
 from spillway.analysis.plots.interval_lines import interval_lines
+from spillway.analysis.plots.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
+from spillway.analysis.plots.lanes import lane_names
 from spillway.analysis.plots.node_gantt import node_gantt
 from spillway.analysis.plots.pareto import label_points, pareto, unbeaten
 from spillway.analysis.plots.promises import promises
 from spillway.analysis.plots.queue_timeline import queue_timeline
 from spillway.analysis.plots.storage_gantt import storage_gantt
 from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
-from spillway.analysis.tables import JobTable, MachineInfo
-from spillway.analysis.timelines import busy_nodes, queue_length
+from spillway.analysis.tables.jobs import JobTable, MachineInfo
+from spillway.analysis.tables.timelines import busy_nodes, queue_length
 from tests.analysis.samples import make_table
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {

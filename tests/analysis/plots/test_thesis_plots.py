@@ -17,7 +17,7 @@ from spillway.analysis.plots.normalised_boxes import normalised_boxes
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.part_bars import part_bars
 from spillway.analysis.plots.tail_strip import tail_strip
-from spillway.analysis.tables import JobTable
+from spillway.analysis.tables.jobs import JobTable
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from spillway.analysis.campaign import baseline_of, read_campaign
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.insights import Insights
-from spillway.analysis.metrics import Summary
+from spillway.analysis.measures.insights import Insights
+from spillway.analysis.measures.metrics import Summary
 from spillway.analysis.report.build import build_report
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE
-from spillway.experiments.campaign.summary import TIMINGS
+from spillway.analysis.tables.campaign import baseline_of, read_campaign
+from spillway.experiments.campaign.folder.summary import TIMINGS
 from tests.analysis.report.campaigns import write_campaign
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from spillway.analysis.names import slug
+from spillway.analysis.tables.names import slug
 from spillway.experiments.campaign.grid import expand, with_labels
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (

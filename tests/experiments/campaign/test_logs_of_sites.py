@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.sources import expand, with_names
+from spillway.experiments.campaign.inputs.sources import expand, with_names
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec

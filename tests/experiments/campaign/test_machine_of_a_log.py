@@ -9,14 +9,14 @@ import pytest
 
 import spillway as sw
 from spillway.base import units
-from spillway.experiments.campaign.inputs import Inputs
-from spillway.experiments.campaign.machines import load
+from spillway.experiments.campaign.inputs.input_files import Inputs
+from spillway.experiments.campaign.inputs.machines import load
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.workloads.conversion.needs import needs_of
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.reading import Reading
-from spillway.workloads.needs import needs_of
 from tests.kit.tables import csv_by, csv_rows
 
 ROW = "{number} {submit} -1 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"

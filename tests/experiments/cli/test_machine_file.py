@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.machines import load, sized
+from spillway.experiments.campaign.inputs.machines import load, sized
 from spillway.experiments.cli import main
 from spillway.experiments.cli.machine_file import Stated, text_of
 from spillway.experiments.run.spec import PlatformSpec

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments import cli
-from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
 from spillway.experiments.studies.production_buffers.measures import measure

@@ -54,7 +54,7 @@ from pathlib import Path
 from spillway.experiments.cli import parser_of
 from spillway.experiments.campaign.comparison import campaign_of
 from spillway.experiments.campaign.grid import expand
-from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.run.single import Task, execute
 given = ["--workload", "kth-like:jobs=3", "--model", "io", "--policy", "plan"]
 campaign, root = campaign_of(parser_of('run').parse_args(given)), Path({str(tmp_path)!r})

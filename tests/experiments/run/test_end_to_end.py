@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.summary import COLUMNS, METRICS
+from spillway.experiments.campaign.folder.summary import COLUMNS, METRICS
 from spillway.experiments.cli import main
 from tests.kit.tables import csv_rows
 
@@ -362,8 +362,8 @@ def test_bad_input(
 
 def test_metrics_are_the_analysis_ones(done: Path) -> None:
     """The table's figures are those that the analysis computes from the files."""
-    from spillway.analysis.metrics import summarise
-    from spillway.analysis.tables import read_run
+    from spillway.analysis.measures.metrics import summarise
+    from spillway.analysis.tables.jobs import read_run
 
     for row in rows(done):
         summary = summarise(read_run(done / row["run"])).as_dict()

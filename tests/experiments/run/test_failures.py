@@ -15,7 +15,7 @@ from spillway.experiments.run.failures import Failures, events_text, horizon_s, 
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.simulator.reading.events import load_events
-from spillway.workloads.workload import Workload, WorkloadJob
+from spillway.workloads.batsim.workload import Workload, WorkloadJob
 
 TINY = parse_platform(resolve_platform("tiny"))
 """Eight nodes n0 to n7 (ids 0 to 7), storage nodes 8 and 9, and the file system, 10."""

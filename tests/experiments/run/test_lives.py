@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from spillway.analysis.answers.story import tell
 from spillway.analysis.report.packing import pack_run
-from spillway.analysis.story import tell
-from spillway.analysis.tables import read_run
+from spillway.analysis.tables.jobs import read_run
 from spillway.experiments.run.single import Task, execute
 from tests.kit.tables import csv_by, csv_rows
 from tests.properties.small_world import runs, workload

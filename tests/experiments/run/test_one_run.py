@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign import pool
-from spillway.experiments.campaign.pool import Failed, Finished, News, Pool, Progress, Report, Started
+from spillway.experiments.campaign.workers import pool
+from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Pool, Progress, Report, Started
 from spillway.experiments.cli import main
 from tests.kit.tables import csv_rows
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.campaign.inputs import read
-from spillway.experiments.campaign.machines import load
-from spillway.experiments.campaign.sources import expand
+from spillway.experiments.campaign.inputs.input_files import read
+from spillway.experiments.campaign.inputs.machines import load
+from spillway.experiments.campaign.inputs.sources import expand
 from spillway.experiments.cli import main
 from spillway.experiments.run.recorded_io import jobs_alone
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, WorkloadSpec
@@ -22,7 +22,7 @@ from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
 from tests.kit.tables import csv_rows
 
 ROW = "{number} {submit} 0 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"

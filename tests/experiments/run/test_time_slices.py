@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spillway.analysis.insights import insights
-from spillway.analysis.metrics import slowdown, summarise
-from spillway.analysis.tables import read_run
+from spillway.analysis.measures.insights import insights
+from spillway.analysis.measures.metrics import slowdown, summarise
+from spillway.analysis.tables.jobs import read_run
 from spillway.experiments.cli import main
 from spillway.experiments.run.job_table import write_jobs
 from spillway.protocol.messages import JobState

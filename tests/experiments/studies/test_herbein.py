@@ -14,7 +14,7 @@ from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.verdicts import Verdict, judge
-from spillway.workloads.herbein import HerbeinOptions
+from spillway.workloads.models.herbein import HerbeinOptions
 from tests.kit.tables import csv_rows
 from tools.benchmarks.decision_load import decision_times
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spillway.analysis.holdings import NodeSpan, StorageSpan, node_spans, storage_spans
-from spillway.analysis.lanes import pieces
-from spillway.analysis.metrics import compute_utilisation, storage_utilisation
-from spillway.analysis.tables import JobTable, read_run
-from spillway.analysis.timelines import busy_nodes, held_bytes
+from spillway.analysis.measures.metrics import compute_utilisation, storage_utilisation
+from spillway.analysis.plots.lanes import pieces
+from spillway.analysis.tables.holdings import NodeSpan, StorageSpan, node_spans, storage_spans
+from spillway.analysis.tables.jobs import JobTable, read_run
+from spillway.analysis.tables.timelines import busy_nodes, held_bytes
 from spillway.base.errors import DecisionRefused, OptionError
 from spillway.core import PublishedTimeline, Resource
 from spillway.experiments.run.reasons import ReasonRecorder

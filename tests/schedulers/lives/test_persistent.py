@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spillway.analysis.metrics import summarise
-from spillway.analysis.tables import read_run
+from spillway.analysis.measures.metrics import summarise
+from spillway.analysis.tables.jobs import read_run
 from spillway.base.errors import DecisionRefused
 from spillway.experiments.run import single
 from spillway.experiments.run.spec import Transport

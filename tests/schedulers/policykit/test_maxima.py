@@ -11,8 +11,8 @@ from spillway.base.errors import OptionError
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.policykit.maxima import parse_maxima
-from spillway.workloads.directives import directives_of
-from spillway.workloads.requests import Site, fields_of, read_site
+from spillway.workloads.requests.directives import directives_of
+from spillway.workloads.requests.fields import Site, fields_of, read_site
 from tests.properties.outage_world import play
 
 GB = 10**9

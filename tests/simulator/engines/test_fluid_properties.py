@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.core import Network
-from spillway.experiments.campaign.machines import CAPACITY, sized
+from spillway.experiments.campaign.inputs.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
 from spillway.platforms.description.generate import generate
 from spillway.simulator.engines.native import network_of

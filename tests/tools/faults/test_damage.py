@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spillway.base import durable
-from spillway.experiments.campaign.verify import verify
+from spillway.experiments.campaign.folder.verify import verify
 from spillway.experiments.cli import main
 from spillway.experiments.run import manifest
 from tools.faults.campaign import ARGUMENTS, Serial, play, run_of, schedules

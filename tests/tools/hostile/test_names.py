@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from spillway.analysis.names import LONGEST, slug
 from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.style import plain, save
-from spillway.experiments.campaign import summary
+from spillway.analysis.tables.names import LONGEST, slug
+from spillway.experiments.campaign.folder import summary
 
 FORMULA = r"$\frac{$ _x_"
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.workloads import MachineFacts, SwfLog, WorkloadError, convert
-from spillway.workloads.batsim_json import format_batsim
-from spillway.workloads.convert import ConvertOptions, convert_columns
+from spillway.workloads.batsim.json_file import format_batsim
+from spillway.workloads.conversion.convert import ConvertOptions, convert_columns
 from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.formats import FORMATS, read_log

@@ -12,10 +12,10 @@ import pytest
 
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads import MachineFacts, WorkloadError, convert
-from spillway.workloads.batsim_json import format_batsim
-from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.batsim.job_columns import with_site_nodes
+from spillway.workloads.batsim.json_file import format_batsim
+from spillway.workloads.conversion.convert import ConvertOptions
 from spillway.workloads.files import is_workload
-from spillway.workloads.job_columns import with_site_nodes
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.directives import read_script
 from spillway.workloads.logs.formats import read_log

@@ -8,13 +8,13 @@ import pytest
 
 from spillway.workloads import MachineFacts, WorkloadError, convert
 from spillway.workloads.cli import main
-from spillway.workloads.convert import ConvertOptions
-from spillway.workloads.directives import Buffer, Requests, Spread, Transfer, directives_of, of_lines
+from spillway.workloads.conversion.convert import ConvertOptions
 from spillway.workloads.logs import slurm_units as units
 from spillway.workloads.logs.darshan_totals import Moved, read_totals
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
+from spillway.workloads.requests.directives import Buffer, Requests, Spread, Transfer, directives_of, of_lines
 from tests.workloads.logs.forms import draw, sacct, swf
 from tests.workloads.logs.test_formats import read
 

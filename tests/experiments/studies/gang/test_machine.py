@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spillway.experiments.studies.gang.play import Ran, run_gang
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
-from spillway.workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
+from spillway.workloads.models.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
 from tests.experiments.studies.gang.wire import run_on_wire
 
 NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")

@@ -16,7 +16,7 @@ from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.policykit.view import Running
 from spillway.schedulers.timesharing.slices import to_us
 from spillway.simulator.engines.native import FixedEngine
-from spillway.workloads.gang import GangJob, as_workload
+from spillway.workloads.models.gang import GangJob, as_workload
 
 MACHINE = "serverless"
 """A machine whose network takes no time, so that events are reported at their instants."""

@@ -9,8 +9,8 @@ from spillway.experiments.studies.jeannot.measures import DRAWN, Execution, boun
 from spillway.experiments.studies.jeannot.play import execute, play
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.workloads.jeannot import PROTOCOLS, periodic_job
-from spillway.workloads.workload import Workload
+from spillway.workloads.batsim.workload import Workload
+from spillway.workloads.models.jeannot import PROTOCOLS, periodic_job
 from tests.experiments.studies.jeannot.points import point
 
 

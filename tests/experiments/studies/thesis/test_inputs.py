@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.inputs import Inputs
-from spillway.experiments.campaign.sources import expand
+from spillway.experiments.campaign.inputs.input_files import Inputs
+from spillway.experiments.campaign.inputs.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec
 from spillway.experiments.studies.thesis import STUDY, inputs

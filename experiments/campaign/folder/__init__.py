@@ -1,0 +1,1 @@
+"""Results in the folder of a campaign: kept, locked, checked, summed up, drawn."""

@@ -1,0 +1,1 @@
+"""Inputs of a campaign: sources of jobs, machines, and the files that are made of them."""

@@ -1,0 +1,1 @@
+"""Processes that play the runs of a campaign."""

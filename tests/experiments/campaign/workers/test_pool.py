@@ -1,0 +1,118 @@
+"""Worker processes: results, failures, deaths, Ctrl-C."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.forkserver
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Pool, Progress, Report, Started
+from spillway.experiments.cli.arguments import load_early
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import Conduct
+
+
+def work(task: str, report: Report) -> None:
+    """Do the action in the task's name."""
+    kind, _, rest = task.partition(":")
+    report(Progress(1.0, 0, 1, 1))
+    if kind == "raise":
+        raise ValueError("what came was wrong")
+    if kind == "input":
+        raise SpecError("say it in one line")
+    if kind == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "exit":
+        os._exit(3)
+    if kind == "wait":
+        Path(rest).touch()
+        time.sleep(60)
+    if kind == "write":
+        Path(rest).write_text(str(os.getpid()))
+
+
+def ends(tasks: list[str], workers: int = 2) -> dict[str, News]:
+    """Last news of each task."""
+    return {task: news for task, news in Pool(work, workers).run(tasks) if not isinstance(news, Progress)}
+
+
+def test_every_task_ends_and_failures_stop_nothing() -> None:
+    """An exception, an abrupt exit and a killed process are failures of their own run, each with its cause."""
+    news = ends(["ok:1", "raise", "input", "die", "exit", "ok:2"])
+    assert news["ok:1"] == news["ok:2"] == Finished()
+    failed = {task: item for task, item in news.items() if isinstance(item, Failed)}
+    assert failed["raise"].cause == "ValueError: what came was wrong"
+    assert "test_pool.py" in failed["raise"].details
+    assert failed["input"].cause == "say it in one line"
+    assert "SIGKILL (out of memory?)" in failed["die"].cause
+    assert "exit code 3" in failed["exit"].cause
+
+
+def test_loading_begins_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This machine's server of runs starts while inputs are prepared; other machines load their own."""
+    started: list[int] = []
+    monkeypatch.setattr(multiprocessing.forkserver, "ensure_running", lambda: started.append(1))
+    load_early(Conduct())
+    load_early(Conduct(dask="tcp://x:1"))
+    assert len(started) == 1
+
+
+def test_progress_comes_before_the_end() -> None:
+    """A start, signs of life, the end: in this order."""
+    kinds = [type(news) for _, news in Pool(work, 1).run(["ok"])]
+    assert kinds == [Started, Progress, Finished]
+
+
+def test_each_run_has_its_own_process(tmp_path: Path) -> None:
+    """Not even two runs one after the other share a process."""
+    ends([f"write:{tmp_path / 'a'}", f"write:{tmp_path / 'b'}"], workers=1)
+    pids = {(tmp_path / name).read_text() for name in "ab"}
+    assert len(pids) == 2
+    assert str(os.getpid()) not in pids
+
+
+def test_stopping_ends_all_processes(tmp_path: Path) -> None:
+    """When the caller stops listening (as on Ctrl-C), nothing continues in the background."""
+    with closing(Pool(work, 2).run([f"wait:{tmp_path / 'x'}", f"wait:{tmp_path / 'y'}"])) as news:
+        next(news)
+    assert not [path for path in Path("/proc").glob("[0-9]*/stat") if _is_orphan(path)]
+
+
+def _is_orphan(path: Path) -> bool:
+    """Whether a process of ours is still asleep in the task."""
+    try:
+        line = path.with_name("cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"tests.experiments.campaign.test_pool:wait" in line
+
+
+def test_a_forked_process_has_a_server_of_its_own() -> None:
+    """Failed before with ChildProcessError: it waited for the server of its parent."""
+    ends(["ok"])
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        assert pool.submit(_in_a_fork).result(60) == ["ok"]
+    ends(["ok"])
+
+
+def _in_a_fork() -> list[str]:
+    return list(ends(["ok"]))
+
+
+def test_no_tasks() -> None:
+    """Nothing to do is done at once."""
+    assert list(Pool(work, 2).run([])) == []
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_more_tasks_than_workers(workers: int) -> None:
+    """All are done by any number of workers."""
+    tasks = [f"ok:{i}" for i in range(5)]
+    assert list(ends(tasks, workers)) == tasks or set(ends(tasks, workers)) == set(tasks)

@@ -1,0 +1,1 @@
+"""From a log to a workload, and from a workload to another."""

@@ -1,0 +1,1 @@
+"""Models that draw workloads, and fits of their parameters."""
