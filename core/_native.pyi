@@ -1718,36 +1718,8 @@ class Work:
     """
 
     @staticmethod
-    def delay(seconds: float) -> Work:
-        """A fixed duration, above 0."""
-
-    @staticmethod
-    def homogeneous(cpu: float, com: float) -> Work:
-        """``cpu`` flop per executor, ``com`` bytes per ordered pair of executors."""
-
-    @staticmethod
-    def homogeneous_total(cpu: float, com: float) -> Work:
-        """``cpu`` and ``com`` divided by the number of executors."""
-
-    @staticmethod
     def explicit(cpu: Sequence[float], com: Sequence[float]) -> Work:
         """``cpu[n]`` flop, ``com[n * n]`` bytes; row: source, column: destination."""
-
-    @staticmethod
-    def storage_access(read: float, write: float, label: str) -> Work:
-        """Every executor reads bytes from, and writes bytes to one storage host."""
-
-    @staticmethod
-    def io_stream(cpu: float, write: float, label: str) -> Work:
-        """``cpu`` flop per executor and, at one pace, bytes from each to one storage host.
-
-        Batsim has no such type. The real Batsim gets the same as a ``parallel_homogeneous`` job with an
-        ``additional_io_job``, whose n x n matrices this avoids.
-        """
-
-    @staticmethod
-    def staging(bytes: float, source: str, target: str) -> Work:
-        """Bytes from one storage host to another; the job's own hosts take no part."""
 
     @staticmethod
     def of_program(program: object) -> Work:

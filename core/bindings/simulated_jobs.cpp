@@ -93,32 +93,6 @@ void bind_works(nb::module_& module) {
 
   nb::class_<Work>(module, "Work")
       .def_static(
-          "delay",
-          [](double seconds) {
-            Work work = work_of(Work::Kind::DELAY);
-            work.seconds = seconds;
-            return work;
-          },
-          nb::arg("seconds"))
-      .def_static(
-          "homogeneous",
-          [](double cpu, double com) {
-            Work work = work_of(Work::Kind::HOMOGENEOUS);
-            work.cpu = cpu;
-            work.com = com;
-            return work;
-          },
-          nb::arg("cpu"), nb::arg("com"))
-      .def_static(
-          "homogeneous_total",
-          [](double cpu, double com) {
-            Work work = work_of(Work::Kind::HOMOGENEOUS_TOTAL);
-            work.cpu = cpu;
-            work.com = com;
-            return work;
-          },
-          nb::arg("cpu"), nb::arg("com"))
-      .def_static(
           "explicit",
           [](std::vector<double> cpu, std::vector<double> com) {
             Work work = work_of(Work::Kind::EXPLICIT);
@@ -127,36 +101,6 @@ void bind_works(nb::module_& module) {
             return work;
           },
           nb::arg("cpu"), nb::arg("com"))
-      .def_static(
-          "storage_access",
-          [](double read, double write, std::string label) {
-            Work work = work_of(Work::Kind::STORAGE_ACCESS);
-            work.read = read;
-            work.write = write;
-            work.label = std::move(label);
-            return work;
-          },
-          nb::arg("read"), nb::arg("write"), nb::arg("label"))
-      .def_static(
-          "io_stream",
-          [](double cpu, double write, std::string label) {
-            Work work = work_of(Work::Kind::IO_STREAM);
-            work.cpu = cpu;
-            work.write = write;
-            work.label = std::move(label);
-            return work;
-          },
-          nb::arg("cpu"), nb::arg("write"), nb::arg("label"))
-      .def_static(
-          "staging",
-          [](double bytes, std::string source, std::string target) {
-            Work work = work_of(Work::Kind::STAGING);
-            work.com = bytes;
-            work.label = std::move(source);
-            work.target = std::move(target);
-            return work;
-          },
-          nb::arg("bytes"), nb::arg("source"), nb::arg("target"))
       .def_static(
           "of_program",
           [](nb::object program) {

@@ -48,7 +48,7 @@ constexpr std::string_view ID_STOPS = "(,|})";
 
 nb::object printed_number(nb::handle value, double number) {
   if (!(LEAST_PRINTED < number && number < MOST_PRINTED))  // also nan
-    refuse_printed(nb::float_(std::abs(number) < 1e308 ? number : std::abs(number)));
+    refuse_printed(nb::float_(number));
   const double found = rounded(number, PRINTED_DECIMALS);
   const bool same =
       found == number && PyFloat_Check(value.ptr()) && (found != 0.0 || !std::signbit(found));

@@ -179,7 +179,7 @@ class Workload(ProfileLookup):
             as_printed(data)
         except ValueError as fault:
             raise ValueError(f"{where}: {fault}") from None
-        raise AssertionError(f"{where} is valid")
+        raise ValueError(f"{where}: field 'id' is no valid Unicode")
 
     def _origin(self, registered: bool) -> Origin:
         """Common properties of its jobs, those of its file or those that the scheduler registers."""

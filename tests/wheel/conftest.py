@@ -10,20 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.imports.graph import PACKAGES
 
-PARTS = (
-    "base",
-    "protocol",
-    "core",
-    "schedulers",
-    "platforms",
-    "workloads",
-    "simulator",
-    "learning",
-    "experiments",
-    "analysis",
-)
+ROOT = Path(__file__).parents[2]
 
 FILES = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "run_experiments.py")
 
@@ -43,7 +32,7 @@ exec {machines} "$@"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of the sources."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("spillway", *PARTS):
+    for name in ("spillway", *PACKAGES):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"), symlinks=True)
     for name in FILES:
         shutil.copy(ROOT / name, source / name)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.wheel.conftest import PARTS, ROOT, pip, without_path
+from tests.imports.graph import PACKAGES
+from tests.wheel.conftest import ROOT, pip, without_path
 
 COMPILED = (".cpp", ".hpp", ".cmake", ".so")
 """Files from which the module is made, and the working copy's module: the wheel has its own."""
@@ -43,7 +44,7 @@ def test_every_file_is_in_the_wheel(wheel: Path) -> None:
     there = set(zipfile.ZipFile(wheel).namelist())
     ours = {
         f"spillway/{path.relative_to(ROOT)}"
-        for name in PARTS
+        for name in PACKAGES
         for path in (ROOT / name).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in COMPILED
     }

@@ -77,7 +77,9 @@ def _other(name: str, data: Any, origin: Origin) -> Profile:
     if ret < -2:
         raise fields.wrong("ret", "a return code of at least -2", ret)
     values = read_fields(kind, fields)
-    if kind in PLAIN_PROFILES:
+    if kind == "parallel_homogeneous_pfs" and fields.data.keys().isdisjoint(("bytes_to_read", "bytes_to_write")):
         raise ValueError(f"{where} has neither the field 'bytes_to_read' nor 'bytes_to_write'")
+    if kind in PLAIN_PROFILES:
+        raise ValueError(f"{where}: a text is no valid Unicode")
     parsed = READERS[kind](values, fields, origin)
     return Profile(name, kind, parsed.work, ret, parsed.size, parsed.elastic, parsed.children, printed)

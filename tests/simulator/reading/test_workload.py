@@ -204,3 +204,17 @@ def test_used_names_are_cheap_when_they_count_up() -> None:
     assert not names.add("03")
     assert names.add("x")
     assert not names.add("x")
+
+
+@pytest.mark.parametrize(
+    ("job", "profile", "message"),
+    [
+        ({"id": "\ud800"}, {}, "job number 0 .*: field 'id' is no valid Unicode"),
+        ({}, {"type": "io_stream", "cpu": 1, "io_bytes": 1, "storage": "\ud800"}, "profile 'p': a text is no valid"),
+    ],
+)
+def test_texts_are_unicode(job: dict[str, Any], profile: dict[str, Any], message: str) -> None:
+    """Half a character of two is refused; the id gave an error of the program, the storage one of another field."""
+    row = {"id": "1", "subtime": 0, "res": 1, "profile": "p"} | job
+    with pytest.raises(SimulatorInputError, match=message):
+        workload_from_object({"nb_res": 1, "jobs": [row], "profiles": {"p": profile or {"type": "delay", "delay": 1}}})
