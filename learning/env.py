@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from spillway.base.errors import OptionError
+from spillway.base.options import unknown
 from spillway.learning import observation
 from spillway.learning.account import Account, Reward
 from spillway.learning.chooser import Turn
@@ -28,6 +28,8 @@ from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.conversion.split import part_of
 from spillway.workloads.load import load_workload
 
+_OF_SESSION = {"options": "policy_options", "model": "model", "settings": "settings", "seed": "seed"}
+"""Parameters of the session, and their fields of :class:`SessionSpec`."""
 _LARGEST_WINDOW = 1024
 _IN_VAIN = 100
 """Number of drawn episodes without a choice after which the workload is refused."""
@@ -58,10 +60,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         the beginning. ``None``: all jobs, as they are.
     window
         Number of waiting jobs that are observed and can be chosen.
-    reference, options
-        The reference policy by name, and its options.
-    model, settings
-        Job model by name (default: the one that goes with the policy) and settings of the session.
+    reference
+        The reference policy by name.
     engine
         Engine of the simulation, by name.
     reward
@@ -69,10 +69,11 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         cost since the last decision, divided by the number of jobs.
     guard_s
         Wait (s) after which choices no longer delay the oldest job; default: infinite.
-    seed
-        Seed of the reference policy's random draws, the same in all episodes.
     folder
         Folder for Batsim's tables of each episode (``out_jobs.csv``); default: no tables are written.
+    **session
+        ``options`` of the reference policy; job ``model`` by name (default: the one that goes with the policy);
+        ``settings`` of the session; ``seed`` of the reference policy's random draws, the same in all episodes.
 
     Raises
     ------
@@ -90,17 +91,17 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         jobs: int | None = 256,
         window: int = 32,
         reference: str = "easy",
-        options: Mapping[str, Any] | None = None,
-        model: str = "",
-        settings: Mapping[str, Any] | None = None,
         engine: str = "fluid",
         reward: str = "wait",
         guard_s: float = float("inf"),
-        seed: int = 0,
         folder: str | Path | None = None,
+        **session: Any,
     ) -> None:
         _check(window, guard_s, engine, reward)
-        spec = SessionSpec(reference, options or {}, model, settings=settings or {}, seed=seed)
+        for name in session.keys() - _OF_SESSION.keys():
+            raise OptionError(unknown(name, [*_OF_SESSION]))
+        given = {_OF_SESSION[name]: value for name, value in session.items() if value is not None}
+        spec = SessionSpec(reference, **given)
         machine = platform_from(platform)
         self._world = World(machine, Path(platform), engine, spec, window, guard_s)
         self._world.session(Observer())  # refuses invalid combinations

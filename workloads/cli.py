@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from spillway.base.arguments import Parser, add_declared, add_out, given, play, tell
 from spillway.base.near import near
@@ -243,92 +244,6 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
-    """Add a sub-parser for each action, its function as ``options.command``; return the object that holds them."""
-    commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
-    log = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
-
-    def add(name: str, command: Callable[[argparse.Namespace], None], text: str, *examples: str) -> Parser:
-        shown = "\n".join(f"{parser.prog} {name} {example}".strip() for example in examples)
-        sub: Parser = commands.add_parser(name, help=text, description=text, examples=shown)
-        sub.set_defaults(command=command)
-        return sub
-
-    def source(sub: Parser, words: str = log) -> None:
-        sub.add_argument("source", metavar="SOURCE", help=words)
-
-    add("list", _list, "public logs and generators", "")
-    _add_fetch(add("fetch", _fetch, "fetch a public log into the cache", "KTH-SP2-1996-2.1-cln"))
-    sub = add("info", _info, "summary of a log or a workload", "mine.swf", "sacct.txt --nodes 240")
-    source(sub, f"FILE.json[.xz|.gz], {log}")
-    group = sub.add_argument_group("load")
-    group.add_argument("--nodes", type=int, default=None, metavar="N", help="processors (those of the log's header)")
-    add_reading(sub)
-    sub = add(
-        "convert",
-        _convert,
-        "make a Batsim workload of a log",
-        "mine.swf --out mine.json",
-        "mine.swf --out m.json --model io",
-    )
-    source(sub)
-    _add_converted(sub)
-    add_reading(sub)
-    _add_conversion(sub)
-    sub = add("split", _split, "cut a log or a workload into equal periods", "mine.swf --out parts --parts 4")
-    source(sub, f"FILE.json[.xz|.gz], {log}")
-    _add_parts(sub)
-    add_reading(sub)
-    _add_conversion(sub)
-    sub = add("synth", _synth, "write a synthetic log or workload", "kth-like:jobs=500,seed=3 --out synthetic.swf")
-    sub.add_argument("generator", metavar="NAME[:KEY=VALUE,...]", help="generator; the action 'list' shows them")
-    add_out(sub.add_argument_group("output"), "FILE.swf|FILE.json", "log or workload to write")
-    _add_conversion(sub)
-    sub = add(
-        "streams",
-        drawing.streams,
-        "draw jobs like a log's, each with a constant I/O stream",
-        "mine.swf --out streams.json --jobs 500 --mix diverse",
-    )
-    drawing.add_streams(sub, log)
-    sub = add(
-        "periodic",
-        drawing.periodic,
-        "draw periodic jobs that compute and transfer in turns",
-        "M-BN --load 0.6 --out jobs.json",
-    )
-    drawing.add_periodic(sub)
-    sub = add(
-        "recommend",
-        drawing.recommend,
-        "lists or packs, for a workload of periodic jobs",
-        "jobs.json --bandwidth 1e11",
-    )
-    drawing.add_recommend(sub)
-    sub = add(
-        "gang",
-        drawing.gang,
-        "draw jobs with files on the nodes that they run on",
-        "--out serverless.json --jobs 1000 --intensity 0.5",
-    )
-    drawing.add_gang(sub)
-    sub = add(
-        "malleable",
-        drawing.malleable,
-        "describe jobs as applications with I/O phases, some malleable",
-        "kth-like:jobs=200 --out malleable.json --share 0.5",
-    )
-    drawing.add_malleable(sub, log)
-    sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory", "mine.swf --out fitted")
-    source(sub)
-    add_reading(sub)
-    add_out(sub.add_argument_group("output"), "FOLDER", "draw the plots here", required=False)
-    group = sub.add_argument_group("fitting")
-    group.add_argument("--folds", type=int, default=5, metavar="N", help="parts of the cross-validation (5)")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the shuffle (0)")
-    return commands
-
-
 def _add_fetch(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a name that the action 'list' shows")
     add = parser.add_argument_group("source and cache").add_argument
@@ -359,3 +274,119 @@ def _add_parts(parser: Parser) -> None:
     add_declared(group, SplitOptions, "parts", "repeat_in_last")
     add("--to", choices=("json", "swf"), default="json", help="format of a log's parts (json)")
     add("--compress", choices=("", ".xz", ".gz"), default="", metavar=".xz|.gz", help="suffix of the parts (none)")
+
+
+_LOG = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
+_EITHER = f"FILE.json[.xz|.gz], {_LOG}"
+
+
+def _add_source(words: str) -> Callable[[Parser], None]:
+    def add(parser: Parser) -> None:
+        parser.add_argument("source", metavar="SOURCE", help=words)
+
+    return add
+
+
+def _add_load(parser: Parser) -> None:
+    group = parser.add_argument_group("load")
+    group.add_argument("--nodes", type=int, default=None, metavar="N", help="processors (those of the log's header)")
+
+
+def _add_synth(parser: Parser) -> None:
+    parser.add_argument("generator", metavar="NAME[:KEY=VALUE,...]", help="generator; the action 'list' shows them")
+    add_out(parser.add_argument_group("output"), "FILE.swf|FILE.json", "log or workload to write")
+
+
+def _add_fit(parser: Parser) -> None:
+    add_out(parser.add_argument_group("output"), "FOLDER", "draw the plots here", required=False)
+    group = parser.add_argument_group("fitting")
+    group.add_argument("--folds", type=int, default=5, metavar="N", help="parts of the cross-validation (5)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the shuffle (0)")
+
+
+class Action(NamedTuple):
+    """An action: its function, one line of help, examples, and the functions that add its arguments."""
+
+    command: Callable[[argparse.Namespace], None]
+    text: str
+    examples: tuple[str, ...]
+    arguments: tuple[Callable[[Parser], None], ...]
+
+
+ACTIONS: Mapping[str, Action] = {
+    "list": Action(_list, "public logs and generators", ("",), ()),
+    "fetch": Action(_fetch, "fetch a public log into the cache", ("KTH-SP2-1996-2.1-cln",), (_add_fetch,)),
+    "info": Action(
+        _info,
+        "summary of a log or a workload",
+        ("mine.swf", "sacct.txt --nodes 240"),
+        (_add_source(_EITHER), _add_load, add_reading),
+    ),
+    "convert": Action(
+        _convert,
+        "make a Batsim workload of a log",
+        ("mine.swf --out mine.json", "mine.swf --out m.json --model io"),
+        (_add_source(_LOG), _add_converted, add_reading, _add_conversion),
+    ),
+    "split": Action(
+        _split,
+        "cut a log or a workload into equal periods",
+        ("mine.swf --out parts --parts 4",),
+        (_add_source(_EITHER), _add_parts, add_reading, _add_conversion),
+    ),
+    "synth": Action(
+        _synth,
+        "write a synthetic log or workload",
+        ("kth-like:jobs=500,seed=3 --out synthetic.swf",),
+        (_add_synth, _add_conversion),
+    ),
+    "streams": Action(
+        drawing.streams,
+        "draw jobs like a log's, each with a constant I/O stream",
+        ("mine.swf --out streams.json --jobs 500 --mix diverse",),
+        (_add_source(_LOG), drawing.add_streams),
+    ),
+    "periodic": Action(
+        drawing.periodic,
+        "draw periodic jobs that compute and transfer in turns",
+        ("M-BN --load 0.6 --out jobs.json",),
+        (drawing.add_periodic,),
+    ),
+    "recommend": Action(
+        drawing.recommend,
+        "lists or packs, for a workload of periodic jobs",
+        ("jobs.json --bandwidth 1e11",),
+        (drawing.add_recommend,),
+    ),
+    "gang": Action(
+        drawing.gang,
+        "draw jobs with files on the nodes that they run on",
+        ("--out serverless.json --jobs 1000 --intensity 0.5",),
+        (drawing.add_gang,),
+    ),
+    "malleable": Action(
+        drawing.malleable,
+        "describe jobs as applications with I/O phases, some malleable",
+        ("kth-like:jobs=200 --out malleable.json --share 0.5",),
+        (_add_source(_EITHER), drawing.add_malleable),
+    ),
+    "fit": Action(
+        _fit,
+        "fit the burst-buffer request model to a log with requested memory",
+        ("mine.swf --out fitted",),
+        (_add_source(_LOG), add_reading, _add_fit),
+    ),
+}
+"""The actions by name."""
+
+
+def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
+    """Add a sub-parser for each action, its function as ``options.command``; return the object that holds them."""
+    commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
+    for name, action in ACTIONS.items():
+        shown = "\n".join(f"{parser.prog} {name} {example}".strip() for example in action.examples)
+        sub: Parser = commands.add_parser(name, help=action.text, description=action.text, examples=shown)
+        sub.set_defaults(command=action.command)
+        for add in action.arguments:
+            add(sub)
+    return commands

@@ -31,8 +31,7 @@ from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.run.single import Task
-from spillway.experiments.run.spec import AUTO, Campaign, Conduct, RunSpec
+from spillway.experiments.run.spec import AUTO, Campaign, Conduct, RunSpec, Task
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.model.site_parts import NO_BUFFERS
 from spillway.schedulers.policies.replay import SITE_WAIT
@@ -122,32 +121,24 @@ def _run_grids(
             refuse=not conduct.force,
         )
         grids = [_runs_of(one, inputs, conduct.max_runs) for one in campaigns]
-        runs = tuple({run.id: run for grid in grids for run in grid}.values())
+        runs = _checked(grids, inputs)
         count = conclude.shakes if conclude is not None else 0
         refuse_too_many(len(runs) * (1 + count), conduct.max_runs, f"campaign {campaign.name!r}")
-        for run in runs:
-            inputs.check_described(run.workload, run.model)
-            inputs.check_stated(run.workload, run.policy)
-            inputs.check_site(run.workload, run.platform, run.policy)
         shaken = shaken_runs(runs, root, count) if count else {}
         places.claim(root, workloads)
     if inputs.folded and not conduct.notes:
-        about, place = "on machine and jobs", root / ASSUMPTIONS
-        if len(inputs.folded) == 1:
-            note(f"1 note {about} is in {place} (--notes prints it)")
-        else:
-            note(f"{len(inputs.folded)} notes {about} are in {place} (--notes prints them)")
-
-    def task_of(run: RunSpec) -> Task:
-        assumed = inputs.assumed(run.workload, run.platform, run.policy)
-        return Task(
-            run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s, assumed
+        count, place = len(inputs.folded), root / ASSUMPTIONS
+        note(
+            f"1 note on machine and jobs is in {place} (--notes prints it)"
+            if count == 1
+            else f"{count} notes on machine and jobs are in {place} (--notes prints them)"
         )
 
-    tasks = [task_of(run) for run in runs]
-    silence_s = campaign.silence_s
-    again = [run for repeated in shaken.values() for run in repeated]
-    tasks += [Task(run, below, campaign.tau_s, simulator, silence_s=silence_s) for run in again]
+    tasks = [
+        Task(run, root, campaign, simulator, inputs.assumed(run.workload, run.platform, run.policy)) for run in runs
+    ]
+    quiet = dataclasses.replace(campaign, explain=False, uncontended=False)
+    tasks += [Task(run, below, quiet, simulator) for repeated in shaken.values() for run in repeated]
     jobs = {one.id: inputs.jobs(run.workload) for run in runs for one in (run, *shaken.get(run.id, ()))}
     outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=conduct.rerun)
     if shaken and not outcome.failed:
@@ -157,18 +148,28 @@ def _run_grids(
     rows = summary.collect(runs, root, campaign.tau_s)
     if rows and conclude is None:
         summary.print_tables(rows, console)
-    unwritten = ""
+    unwritten: OSError | None = None
     try:
         further = conclude(grids, shaken, root, console) if conclude is not None and not outcome.failed else []
         _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
-        unwritten = str(error)
+        unwritten = error
     _remind(rows, root, console)
     reuse.remind(outcome.old, console)
     code = _report_failures(outcome, root, console)
-    if unwritten:
+    if unwritten is not None:
         raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
     return code
+
+
+def _checked(grids: Sequence[Sequence[RunSpec]], inputs: Inputs) -> tuple[RunSpec, ...]:
+    """The runs of all grids, each once, on inputs that state what they need."""
+    runs = tuple({run.id: run for grid in grids for run in grid}.values())
+    for run in runs:
+        inputs.check_described(run.workload, run.model)
+        inputs.check_stated(run.workload, run.policy)
+        inputs.check_site(run.workload, run.platform, run.policy)
+    return runs
 
 
 def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec, ...]:

@@ -14,8 +14,7 @@ from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.workers.pool import Executor
-    from spillway.experiments.run.single import Task
-    from spillway.experiments.run.spec import Conduct
+    from spillway.experiments.run.spec import Conduct, Task
 
 RESULTS = Path("results")
 """Folder below which results are kept if no other is given."""

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from spillway.base.neighbours import Module, imports_of, inside, with_packages
@@ -24,31 +24,12 @@ ROOT = Path(__file__).parents[2]
 REPOSITORY = ROOT.parent
 """Folder around it: in a working copy that of the repository."""
 
-NOT_FOLLOWED = frozenset(
-    {
-        "spillway",  # the public names, which no module of ours imports from here
-        "spillway.schedulers.policies",  # the table; each result's own policy counts, presets are in the settings
-        "spillway.analysis.measures.metrics",  # figures are made again from the rows where their code has changed
-        "spillway.analysis.tables.jobs",
-        "spillway.experiments.run.codehash",
-        "spillway.experiments.run.errors",
-        "spillway.experiments.run.folders",
-        "spillway.experiments.campaign.folder.reuse",
-        "spillway.experiments.campaign.folder.lock",
-        "spillway.experiments.run.manifest",
-        "spillway.experiments.run.memory",
-        "spillway.experiments.campaign.workers.pool",
-        "spillway.experiments.run.prepared_input",
-        "spillway.experiments.run.provenance",
-        "spillway.experiments.run.spec",
-        "spillway.experiments.run.version",
-        "spillway.base.arguments",
-        "spillway.schedulers.service.arguments",
-        "spillway.base.durable",
-        "spillway.platforms.simgrid.annotate",  # its output is an input, and counts with its checksum
-    }
-)
-"""Modules that transport results and do not make them; and the table of policies."""
+KEPT_BY = "spillway.experiments.campaign.folder.reuse"
+"""Judge of kept results: what it imports of the experiments describes and keeps results, and makes none."""
+
+TABLES = ("spillway", "spillway.schedulers.policies")
+"""The public names, which no module of ours imports from here; and the table of policies: each result's own policy
+counts, presets are in the settings."""
 
 CORE = "spillway.core"
 """The compiled core; its sources count as a whole."""
@@ -96,13 +77,24 @@ def core_code() -> str:
 
 def modules_of(*roots: str) -> dict[str, Path]:
     """Files of some modules and of all of ours that they import, directly or not, by name of the module."""
+    return _reached(roots, _keepers())
+
+
+@functools.cache
+def _keepers() -> frozenset[str]:
+    """Modules of the experiments that describe and keep results."""
+    package = KEPT_BY.split(".campaign", maxsplit=1)[0]
+    return frozenset(name for name in _reached((KEPT_BY,), frozenset()) if name.startswith(f"{package}."))
+
+
+def _reached(roots: Iterable[str], left_out: Set[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     waiting = [module for root in roots for module in _root(root)]
     while waiting:
         module = waiting.pop()
         if module.name not in found:
             found[module.name] = module.path
-            waiting += _read(module)
+            waiting += [one for one in _read(module) if one.name not in left_out]
     return found
 
 
@@ -156,7 +148,7 @@ def _read(module: Module) -> tuple[Module, ...]:
 def _counts(name: str, file: Path) -> bool:
     """Whether an imported module of ours can make a result."""
     claims = f"{name}.".startswith(f"{STUDIES}.") and file.name == "__init__.py"
-    return not claims and name not in NOT_FOLLOWED
+    return not claims and name not in TABLES
 
 
 def _imports(text: str) -> Iterator[str]:

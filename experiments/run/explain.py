@@ -21,8 +21,8 @@ from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.provenance import SOURCES
 from spillway.experiments.run.reasons import PRIORITIES, REASONS
-from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Playing, RunSpec, Task
 
 
 def explain(
@@ -97,7 +97,7 @@ def keep_reasons(folder: Path, *, trust: bool) -> None:
         scratch = Path(temporary)
         (scratch / folders.INPUTS).symlink_to((root / folders.INPUTS).resolve())
         simulator = simulator_command(run.engine, run.transport)
-        execute(Task(run, scratch, DEFAULT_TAU_S, simulator, explain=True))
+        execute(Task(run, scratch, Playing(explain=True, uncontended=False), simulator))
         again = scratch / run.id
         if (again / "jobs.csv").read_bytes() != (folder / "jobs.csv").read_bytes():
             raise SpecError(

@@ -34,6 +34,8 @@ from spillway.schedulers.policies import find_policy
 SOURCES = "sources"
 """Key of ``run.json``: path of the campaign's copy of each class from a file, by the name that was given."""
 
+_SIMULATION = "spillway.experiments.run.simulation"
+
 PACKAGES = ("numpy", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
 
@@ -53,14 +55,14 @@ def code(policy: str, *roots: str) -> str:
     policy
         Name in the table of policies, or ``FILE.py:CLASS``.
     roots
-        Modules that make the result; default: :mod:`spillway.experiments.run.single`.
+        Modules that make the result; default: :mod:`spillway.experiments.run.simulation`.
     """
-    return code_of(find_policy(policy).cls.__module__, *(roots or ("spillway.experiments.run.single",)))
+    return code_of(find_policy(policy).cls.__module__, *(roots or (_SIMULATION,)))
 
 
 def code_of_run(policy: str, model: str, model_options: Mapping[str, Any]) -> str:
     """The same for a run, with the modules of its job model and of a controller from outside."""
-    roots = ["spillway.experiments.run.single", model_class(model).__module__]
+    roots = [_SIMULATION, model_class(model).__module__]
     controller = model_options.get("controller")
     if controller:
         roots.append(controller_class(str(controller)).__module__)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -316,3 +317,37 @@ class RunSpec(Struct, frozen=True):
     image: str = ""
     code: str = ""
     events: Prepared | None = None
+
+
+_PLAIN = Playing(uncontended=False)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run and its place.
+
+    Attributes
+    ----------
+    run
+        The run.
+    root
+        The campaign's folder; input paths are relative to it.
+    playing
+        Options besides the run's own: bound of the slowdown, reasons, times without contention, longest silence.
+    simulator
+        Command of a simulator in a separate process; empty: in this process.
+    assumed
+        Assumptions about the inputs (:meth:`spillway.experiments.campaign.inputs.input_files.Inputs.assumed`), for the
+        record.
+    """
+
+    run: RunSpec
+    root: Path
+    playing: Playing = _PLAIN
+    simulator: tuple[str, ...] = ()
+    assumed: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder."""
+        return self.root / self.run.id

@@ -20,15 +20,14 @@ from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import typed
 from spillway.experiments.run.sessions import refuse_combinations
-from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import (
-    DEFAULT_TAU_S,
     Campaign,
     Engine,
     ModelSpec,
     PlatformSpec,
     PolicySpec,
     RunSpec,
+    Task,
     WorkloadSpec,
 )
 from spillway.experiments.studies.points import Point, Values
@@ -120,7 +119,7 @@ def play_all(
     runs: Mapping[Point, RunSpec], root: Path, executor: Executor[Task], console: Console, *, rerun: bool
 ) -> Outcome:
     """Do the runs that are not finished; points with the same run share it."""
-    tasks = {run.id: Task(run, root, DEFAULT_TAU_S) for run in runs.values()}
+    tasks = {run.id: Task(run, root) for run in runs.values()}
     return run_all(list(tasks.values()), executor, console, rerun=rerun)
 
 

@@ -26,7 +26,7 @@ from spillway.experiments.campaign.workers.pool import Executor, Failed, Finishe
 from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
 from spillway.experiments.run.folders import make_folder
-from spillway.experiments.run.single import Task
+from spillway.experiments.run.spec import Task
 from spillway.experiments.studies import product
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import Product

@@ -65,13 +65,10 @@ class Views:
             self.rng,
             session.notebook,
             PassNotes() if self._terms.explain else None,
-            self._terms.estimator.estimate_s,
-            self._terms.fewest_nodes,
-            book.held,
-            book.nodes_out,
             book,
-            session.filled_s,
         )
+        view.estimate_s, view.fewest_nodes = self._terms.estimator.estimate_s, self._terms.fewest_nodes
+        view.held, view.filled_s, view.unavailable = book.held, session.filled_s, book.nodes_out
         if pool.requests or pool.buffers:
             view.pool = pool
         view.site = session.site

@@ -109,14 +109,13 @@ class View:
         rng: Random,
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
-        estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
-        fewest_nodes: Callable[[Job], int] | None = None,
-        held: Mapping[str, Holding] | None = None,
-        unavailable: frozenset[int] = frozenset(),
         past: Past | None = None,
-        filled_s: Mapping[str, float] | None = None,
     ) -> None:
-        self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
+        self.estimate_s: Callable[[Job], float] = attrgetter("walltime_s")
+        self.fewest_nodes: Callable[[Job], int] | None = None
+        self.held: Mapping[str, Holding] = {}
+        self.filled_s: Mapping[str, float] = {}
+        self.unavailable: frozenset[int] = frozenset()
         self.stages_first = False
         self.taken: tuple[Taken, ...] = ()
         self.pool: Pool | None = None
@@ -131,10 +130,6 @@ class View:
         self.rng = rng
         self.notebook = notebook
         self.notes = notes
-        self.estimate_s = estimate_s
-        self.fewest_nodes = fewest_nodes
-        self.held: Mapping[str, Holding] = held if held is not None else {}
-        self.unavailable = unavailable
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
         self._past = past

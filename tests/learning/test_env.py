@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from spillway import learning
 from spillway.base.errors import InputError
-from spillway.experiments.run.single import Task
 from spillway.experiments.run.single import execute as run_task
+from spillway.experiments.run.spec import Task
 from spillway.learning import SchedulingEnv, agents
 from spillway.schedulers.core.guard import check_start
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
@@ -33,7 +33,7 @@ def test_gymnasiums_own_checks(tmp_path: Path) -> None:
 def test_left_to_a_policy_the_run_is_that_policys(policy: str, tmp_path: Path) -> None:
     """The same table of jobs, byte for byte, on a machine with scarce nodes and scarce buffers."""
     run = described(tmp_path, CROWDED, policy)
-    run_task(Task(run, tmp_path, 600.0))
+    run_task(Task(run, tmp_path))
     env = SchedulingEnv(
         str(tmp_path / run.workload.path), str(tmp_path / run.platform.path), jobs=None, reference=policy, window=5,
         seed=run.seed, settings={"bandwidth": "aware"}, folder=tmp_path,
@@ -51,7 +51,7 @@ def test_left_to_a_policy_any_run_is_that_policys(rows: Rows, policy: str, windo
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         run = described(root, rows, policy)
-        run_task(Task(run, root, 600.0))
+        run_task(Task(run, root))
         env = SchedulingEnv(
             str(root / run.workload.path), str(root / run.platform.path), jobs=None, reference=policy, window=window,
             seed=run.seed, folder=root,

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError
 from spillway.experiments.run.codehash import modules_of
-from spillway.experiments.run.single import Task
 from spillway.experiments.run.single import execute as run_task
-from spillway.experiments.run.spec import PolicySpec
+from spillway.experiments.run.spec import PolicySpec, Task
 from spillway.learning import agents, network
 from spillway.learning.network_policy import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
@@ -33,7 +32,7 @@ def _same_bytes(root: Path, rows: Rows, guard_s: float) -> int:
     run = described(root, rows, POLICY)
     options = PolicySpec(policy=POLICY, options={"guard": guard_s}, session=run.policy.session)
     run = msgspec.structs.replace(run, policy=options, settings=run.settings | {"guard": guard_s})
-    run_task(Task(run, root, 600.0))
+    run_task(Task(run, root))
     env = made(root, rows, window=WINDOW, guard_s=guard_s, seed=run.seed, settings={"bandwidth": "aware"}, folder=root)
     result = agents.play(env, trained(), 0)
     assert (root / "out_jobs.csv").read_bytes() == (root / run.id / "jobs.csv").read_bytes()
@@ -61,7 +60,7 @@ def test_it_decides_otherwise_than_its_reference(tmp_path: Path) -> None:
     tables = []
     for policy in ("easy", POLICY):
         run = described(tmp_path, rows, policy)
-        run_task(Task(run, tmp_path, 600.0))
+        run_task(Task(run, tmp_path))
         tables.append((tmp_path / run.id / "jobs.csv").read_bytes())
     assert tables[0] != tables[1]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
-from spillway.experiments.run import single
+from spillway.experiments.run import simulation, single
 from spillway.experiments.run.spec import (
     Campaign,
     Engine,
@@ -21,6 +21,7 @@ from spillway.experiments.run.spec import (
     PolicySpec,
     Prepared,
     RunSpec,
+    Task,
     Transport,
     WorkloadSpec,
 )
@@ -113,6 +114,6 @@ class Checked:
 
 def execute(run: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     """Play a run with all checks, write its folder, and give the session as it is in the end."""
-    monkeypatch.setattr(single, "Stopwatch", Checked)
-    single.execute(single.Task(run, root, 600.0))
+    monkeypatch.setattr(simulation, "Stopwatch", Checked)
+    single.execute(Task(run, root))
     return Checked.last

@@ -12,7 +12,8 @@ from spillway.experiments.campaign.campaign import run_grids
 from spillway.experiments.campaign.comparison import campaign_of
 from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Started, describe
 from spillway.experiments.cli import parser_of
-from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task
 
 SMALL = ["run", "--workload", "kth-like:jobs=20", "--platform", "tiny", "--no-plots"]
 ARGUMENTS = [*SMALL, "--policy", "fcfs", "--policy", "easy"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,10 +80,17 @@ def omissions_of(
     """
     seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
     total = float(seconds.sum()) or 1.0
+    played = {*tables, *(["moved"] * moved_is_played), *(["limits"] * limits_are_played)}
+    concerned = itertools.chain(
+        _of_parts(table, played),
+        _of_requests(table, played, depends),
+        _of_times(table),
+        _of_bytes(table, played),
+    )
     return tuple(
-        Omission(name, words, int(concerned.sum()), float(seconds[concerned].sum()) / total)
-        for name, words, concerned in _concerned(table, moved_is_played, depends, limits_are_played, tables)
-        if concerned.any()
+        Omission(name, words, int(jobs.sum()), float(seconds[jobs].sum()) / total)
+        for name, words, jobs in concerned
+        if jobs.any()
     )
 
 
@@ -96,13 +104,11 @@ def partitions_of(table: JobTable) -> list[str]:
     return [str(names[code]) for code in used]
 
 
-def _concerned(
-    table: JobTable,
-    moved_is_played: bool,
-    depends: npt.NDArray[np.object_] | None,
-    limits_are_played: bool,
-    tables: Sequence[str],
-) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+_Concerned = Iterator[tuple[str, str, npt.NDArray[np.bool_]]]
+"""Names of omissions, their words, and the jobs concerned."""
+
+
+def _of_parts(table: JobTable, played: Set[str]) -> _Concerned:
     if (named := held(table)) is not None:
         yield (
             SHARED,
@@ -111,15 +117,18 @@ def _concerned(
             named.shared,
         )
     partitions = partitions_of(table)
-    if len(partitions) > 1 and "partition" not in tables:
+    if len(partitions) > 1 and "partition" not in played:
         yield (
             "partitions",
             f"are of {len(partitions)} partitions ({shortened(partitions)}), which share all nodes here: "
             f"--where partition={partitions[0]} plays one alone",
             table.known("partition"),
         )
-    if "license" not in tables:
+    if "license" not in played:
         yield "licenses", "request licenses, which are not counted here", table.known("licenses")
+
+
+def _of_requests(table: JobTable, played: Set[str], depends: npt.NDArray[np.object_] | None) -> _Concerned:
     waiting = table.known("dependency")
     left = waiting if depends is None else waiting & (depends == "")
     yield "dependencies", "depend on another job that is not played: they do not wait for it", left
@@ -128,22 +137,24 @@ def _concerned(
         "were held or waited for other jobs after their submission: here they can start at once",
         (table["eligible_s"] > table["submit_s"]) & ~waiting,
     )
-    if "gpu" not in tables:
+    if "gpu" not in played:
         yield "gpus", "request GPUs, which no node here has: only their nodes count", table["gpus"] > 0
-    parts = table.names["part"]
-    components = [code for code, part in enumerate(parts) if "+" in str(part)]
+    components = [code for code, part in enumerate(table.names["part"]) if "+" in str(part)]
     yield (
         "components",
         "are components of heterogeneous jobs: here each starts on its own",
         np.isin(table["part"], components),
     )
-    if not limits_are_played:
+    if "limits" not in played:
         limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
         yield (
             "array limits",
             "are tasks of arrays with a limit on running tasks: here any number may run",
             np.isin(table["number"], limited),
         )
+
+
+def _of_times(table: JobTable) -> _Concerned:
     yield (
         "overruns",
         "ran beyond their limit at the site: here they are cut at it",
@@ -157,7 +168,10 @@ def _concerned(
         "were suspended at the site: they held nodes for longer than they ran, and run without the pause here",
         (pause > _PAUSE_S) & (table["run_s"] > 0),
     )
-    if not moved_is_played:
+
+
+def _of_bytes(table: JobTable, played: Set[str]) -> _Concerned:
+    if "moved" not in played:
         yield (
             "bytes moved",
             "have bytes moved on record, which are not played (bytes_moved=stream does, under --model stream)",

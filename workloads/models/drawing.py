@@ -32,9 +32,8 @@ MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 """I/O rates by name."""
 
 
-def add_streams(parser: argparse.ArgumentParser, source_help: str) -> None:
+def add_streams(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``streams``."""
-    parser.add_argument("source", metavar="SOURCE", help=source_help)
     add_reading(parser)
     add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
     group = parser.add_argument_group("jobs")
@@ -143,9 +142,8 @@ def gang(options: argparse.Namespace) -> None:
 _OF_APPLICATIONS = ("share", "seed", "period_s", "node_bytes", "pfs", "growth", "overhead_s", "walltime_factor")
 
 
-def add_malleable(parser: argparse.ArgumentParser, source_help: str) -> None:
+def add_malleable(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``malleable``."""
-    parser.add_argument("source", metavar="SOURCE", help=f"FILE.json[.xz|.gz], {source_help}")
     add_reading(parser)
     add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
     add_declared(parser.add_argument_group("jobs"), MalleableOptions, *_OF_APPLICATIONS)

@@ -25,8 +25,8 @@ from spillway.base.plugins import place_in
 from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Progress, Started, describe
 from spillway.experiments.run import provenance
 from spillway.experiments.run.errors import ClusterLost, SpecError
-from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import RunSpec, Task
 
 _JOBQUEUES = {
     "slurm": "SLURMCluster",

@@ -20,8 +20,8 @@ from spillway.experiments.campaign.workers import signals
 from spillway.experiments.campaign.workers.pool import Executor, Failed, Finished, News, Pool, Started
 from spillway.experiments.campaign.workers.progress import make_display
 from spillway.experiments.run.errors import ClusterLost, Interrupted
-from spillway.experiments.run.single import Task, keep_cause
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.single import keep_cause
+from spillway.experiments.run.spec import RunSpec, Task
 
 
 @dataclass

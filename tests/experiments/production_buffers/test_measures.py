@@ -8,7 +8,8 @@ import pytest
 
 from spillway.experiments import cli
 from spillway.experiments.campaign.inputs import machines
-from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task
 from spillway.experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
 from spillway.experiments.studies.production_buffers.measures import measure
 from spillway.experiments.studies.production_buffers.play import MACHINE
@@ -35,7 +36,7 @@ def test_idle_nodes_by_hand(tmp_path: Path, life: str) -> None:
     """
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False), (1, 8, 10.0, 0, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     found = measure(tmp_path / run.id)
     idle_s, wait_s, turnaround_s, buffer_gb_s = BY_HAND[life]
     assert found["idle_node_h"] * 3600 == pytest.approx(idle_s, abs=0.5)

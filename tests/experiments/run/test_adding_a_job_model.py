@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import Transport
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task, Transport
 from spillway.schedulers.policies import POLICIES
 from tests.kit.tables import csv_by
 from tests.properties.small_world import runs, workload
@@ -50,7 +50,7 @@ def test_under_every_policy_by_objects_and_bytes(model: str, policy: str, tmp_pa
         return
     direct, in_bytes = runs(tmp_path, model, data, [policy], options=options, transports=both)
     for run in (direct, in_bytes):
-        execute(Task(run, tmp_path, 600.0))
+        execute(Task(run, tmp_path))
     assert (tmp_path / direct.id / "jobs.csv").read_bytes() == (tmp_path / in_bytes.id / "jobs.csv").read_bytes()
     rows = table(tmp_path, direct.id)
     assert [rows[str(n)]["final_state"] for n in range(4)] == ["COMPLETED_SUCCESSFULLY"] * 3 + [
@@ -70,6 +70,6 @@ def test_a_fault_is_drawn_from_seed_and_job(model: str, tmp_path: Path) -> None:
     for number, seed in enumerate((3, 3, 4)):
         root = tmp_path / str(number)
         (run,) = runs(root, model, data, ["easy"], options={"interval": 10.0, "mtbf": 15.0, "seed": seed})
-        execute(Task(run, root, 600.0))
+        execute(Task(run, root))
         lost.append([row["lost_s"] for _, row in sorted(table(root, run.id).items())])
     assert lost[0] == lost[1] != lost[2]

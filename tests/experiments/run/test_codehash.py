@@ -11,10 +11,17 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.run import codehash
-from spillway.experiments.run.codehash import NOT_FOLLOWED, REPOSITORY, ROOT, code_of, modules_of
+from spillway.experiments.run.codehash import REPOSITORY, ROOT, TABLES, code_of, modules_of
 from spillway.schedulers.policies import POLICIES
 
-RUN = "spillway.experiments.run.single"
+RUN = "spillway.experiments.run.simulation"
+KEEPERS = {
+    f"spillway.experiments.{name}"
+    for name in ("campaign.folder.reuse", "run.errors", "run.folders", "run.manifest", "run.spec", "run.version")
+}
+"""Modules that describe and keep results."""
+BEFORE = {"spillway.platforms.simgrid.annotate", "spillway.schedulers.service.arguments"}
+"""Modules of inputs, which count with their checksums, and of command lines."""
 
 
 def imported(tree: ast.AST) -> set[str]:
@@ -55,13 +62,14 @@ from spillway.experiments.cli import parser_of
 from spillway.experiments.campaign.comparison import campaign_of
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs.input_files import Inputs
-from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Playing, Task
 given = ["--workload", "kth-like:jobs=3", "--model", "io", "--policy", "plan"]
 campaign, root = campaign_of(parser_of('run').parse_args(given)), Path({str(tmp_path)!r})
 (model,) = campaign.models
 pairs = Inputs(root, print).pairs(campaign.workloads, campaign.platforms, model, 0)
 (run,) = expand(campaign, {{(model.label, 0): pairs}})
-execute(Task(run, root, 600.0, uncontended=True))
+execute(Task(run, root, Playing()))
 print(*(name for name in sys.modules if name.startswith("spillway.")))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False)
@@ -78,7 +86,9 @@ print(*(name for name in sys.modules if name.startswith("spillway.")))
         "spillway.schedulers.policies.plan",
     } <= decides
     policies = {name: entry.cls.__module__ for name, entry in POLICIES.items()}
-    assert decides - modules_of(RUN, policies["plan"]).keys() - NOT_FOLLOWED <= modules_of(*policies.values()).keys()
+    assert (
+        decides - modules_of(RUN, policies["plan"]).keys() - {*TABLES, *BEFORE} <= modules_of(*policies.values()).keys()
+    )
 
 
 def test_what_a_policy_needs() -> None:
@@ -95,7 +105,8 @@ def test_what_a_policy_needs() -> None:
         "spillway.experiments.run.job_table",
     } <= covered.keys()
     assert not {"spillway.schedulers.policies.backfill", "spillway.schedulers.policies.pack"} & covered.keys()
-    assert not NOT_FOLLOWED & covered.keys()
+    assert not {*KEEPERS, *TABLES, "spillway.analysis.measures.metrics"} & covered.keys()
+    assert codehash._keepers() >= KEEPERS
     assert code_of(RUN, "spillway.schedulers.policies.plan") != code_of(RUN, "spillway.schedulers.policies.backfill")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import Transport
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task, Transport
 from tests.kit.tables import csv_by
 from tests.properties.small_world import runs, workload
 
@@ -25,7 +25,7 @@ def test_part_of_a_transfer_has_moved(tmp_path: Path, transport: Transport) -> N
     data["profiles"]["p1"]["operations"] = [{"compute_s": 5.0}, {"io_bytes": 10**7}]
     session = {"io_control": "exclusive", "io_node_depth": "1"}
     (run,) = runs(tmp_path, "operations", data, ["easy"], session=session, transports=(transport,))
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     rows = csv_by(tmp_path / run.id / "jobs.csv")
     assert rows["1"]["final_state"] == "COMPLETED_WALLTIME_REACHED"
     assert float(rows["1"]["execution_time"]) == pytest.approx(100.0, abs=0.01)

@@ -9,7 +9,8 @@ import pytest
 from spillway.analysis.answers.story import tell
 from spillway.analysis.report.packing import pack_run
 from spillway.analysis.tables.jobs import read_run
-from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Playing, Task
 from tests.kit.tables import csv_by, csv_rows
 from tests.properties.small_world import runs, workload
 
@@ -34,7 +35,7 @@ def test_who_gets_the_nodes_when(tmp_path: Path, life: str) -> None:
     """
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False), (1, 8, 10.0, 0, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     rows = csv_by(tmp_path / run.id / "jobs.csv")
     first_s, end_s, second_s = LIFE[life]
     assert float(rows["0"]["starting_time"]) == pytest.approx(first_s, abs=0.1)
@@ -69,7 +70,7 @@ def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
     """
     data = workload("io", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "slurm"})
-    execute(Task(run, tmp_path, 600.0, explain=True))
+    execute(Task(run, tmp_path, Playing(explain=True, uncontended=False)))
     story = " ".join(tell(tmp_path / run.id, "1"))
     assert "1 min 1 s (79%) for a burst buffer, which it must hold before its nodes (BurstBufferResources)" in story
     assert "16 s (21%) for the end of its stage-in (BurstBufferStageIn)" in story
@@ -82,7 +83,7 @@ def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
     data = workload("rigid", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
     data["profiles"]["p0"] |= {"stage_in_s": 16.0, "stage_out_s": 16.0}
     [run] = runs(tmp_path, "rigid", data, ["easy"], session={"bb_life": f"slurm:{limit}_timeout=10"})
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     rows = csv_by(tmp_path / run.id / "jobs.csv")
     assert rows["0"]["final_state"] == state
     assert rows["1"]["final_state"] == "COMPLETED_SUCCESSFULLY"
@@ -105,7 +106,7 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
     data["profiles"]["p0"] = {"type": "delay", "delay": 60.0}
     data["jobs"][0]["walltime"] = 100
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=20"})
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     rows = csv_by(tmp_path / run.id / "jobs.csv")
     times = {
         number: [round(float(rows[number][name])) for name in ("buffer_start_time", "staged_time", "starting_time")]
@@ -120,7 +121,7 @@ def test_a_job_that_starts_does_not_lose_its_buffer(tmp_path: Path) -> None:
     """
     data = workload("io", [(0, 8, 10.0, 2, 0, 500, False), (0, 8, 10.0, 2, 0, 500, False)])
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=0"})
-    execute(Task(run, tmp_path, 60.0))
+    execute(Task(run, tmp_path))
     rows = csv_by(tmp_path / run.id / "jobs.csv")
     times = [[round(float(rows[job][name])) for name in ("buffer_start_time", "starting_time")] for job in ("0", "1")]
     assert times == [[0, 16], [42, 58]]
@@ -134,7 +135,7 @@ def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False)])
     data["profiles"][data["jobs"][0]["profile"]] |= {"stage_out_s": 20.0}
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     [row] = csv_rows(tmp_path / run.id / "jobs.csv")
     assert float(row["finish_time"]) == pytest.approx(58.0, abs=0.1)
     assert float(row["turnaround_time"]) == pytest.approx(58.0, abs=0.1)

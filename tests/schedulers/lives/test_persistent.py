@@ -12,7 +12,7 @@ from spillway.analysis.measures.metrics import summarise
 from spillway.analysis.tables.jobs import read_run
 from spillway.base.errors import DecisionRefused
 from spillway.experiments.run import single
-from spillway.experiments.run.spec import Transport
+from spillway.experiments.run.spec import Playing, Task, Transport
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
@@ -259,7 +259,7 @@ def test_a_job_without_nodes_has_no_uncontended_time(tmp_path: Path) -> None:
         job(2, 1.0, 0, bb_destroy=["a"]),
     ]
     (run,) = runs(tmp_path, "io", workload_of(jobs), ["easy"])
-    single.execute(single.Task(run, tmp_path, 600.0, uncontended=True))
+    single.execute(Task(run, tmp_path, Playing()))
     rows = {row["job_id"]: row["uncontended_s"] for row in csv_rows(tmp_path / run.id / "jobs.csv")}
     assert (rows["0"], rows["2"]) == ("", "")
     assert float(rows["1"]) > 20.0

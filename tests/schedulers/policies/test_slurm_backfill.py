@@ -80,9 +80,10 @@ def decided(
             holdings[one.id] = Holding(Resource.BURST_BUFFERS, buffer, now_s, np.inf)
     view = View(
         now_s, timeline.machine, queue, running, timeline.copy, random.Random(0),
-        {} if notebook is None else notebook, notes, held=holdings,
-        filled_s={f"w0!{number}": 0.0 for number, filled in (held or {}).items() if filled},
+        {} if notebook is None else notebook, notes,
     )  # fmt: skip
+    view.held = holdings
+    view.filled_s = {f"w0!{number}": 0.0 for number, filled in (held or {}).items() if filled}
     view.taken = tuple(taken)
     found: list[tuple[str, int | float]] = []
     for decision in policy.with_buffers_first(view):

@@ -57,7 +57,9 @@ def view_of(
     ]
     running = [one if one.end_s != ENDED_S else ended(one) for one in running]
     timeline = Timeline(machine, now_s)
-    return View(now_s, machine, queue, running, timeline.copy, random.Random(0), {}, unavailable=frozenset(out))
+    view = View(now_s, machine, queue, running, timeline.copy, random.Random(0), {})
+    view.unavailable = frozenset(out)
+    return view
 
 
 @pytest.mark.parametrize(

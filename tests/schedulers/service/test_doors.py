@@ -11,7 +11,8 @@ import pytest
 
 from spillway.base.errors import OptionError, SpillwayError
 from spillway.experiments.cli import main as driver
-from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task
 from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.jobmodels.io_aware import IoAware
@@ -77,11 +78,11 @@ def test_periods_are_played_or_refused(model: str, tmp_path: Path) -> None:
     data = workload("operations", [(0, 2, 100.0, 0, 0, None, True), (0, 1, 10.0, 0, 0, None, False)])
     data["profiles"]["p0"]["periods"] = PERIODS
     (run,) = runs(tmp_path, model, data, ["easy"])
-    execute(Task(run, tmp_path, 600.0))
+    execute(Task(run, tmp_path))
     reasons = (tmp_path / run.id / "rejections.csv").read_text()
     assert "its field 'periods' is played by --model operations, not by " + model in reasons
     (run,) = runs(tmp_path / "operations", "operations", data, ["easy"])
-    execute(Task(run, tmp_path / "operations", 600.0))
+    execute(Task(run, tmp_path / "operations"))
     lines = (tmp_path / "operations" / run.id / "jobs.csv").read_text().splitlines()
     row = dict(zip(lines[0].split(","), lines[-1].split(","), strict=True))
     assert float(row["compute_s"]) == pytest.approx(1200.0, abs=1e-3)

@@ -25,8 +25,7 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.workers.dask_pool import DaskPool, _work
 from spillway.experiments.cli import main, parser_of
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.single import Task
-from spillway.experiments.run.spec import ModelSpec
+from spillway.experiments.run.spec import ModelSpec, Task
 from tests.experiments.run.test_end_to_end import DETERMINISTIC, run_folders
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -258,7 +257,7 @@ def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
     campaign = campaign_of(parser_of("run").parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
     pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, ModelSpec(), 0)
     (run,) = expand(campaign, {(ModelSpec().label, 0): pairs})
-    outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic", str(tmp_path))
+    outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path), "topic", str(tmp_path))
     assert outcome is not None
     assert "has other code than the command: restart the workers" in outcome.cause
 

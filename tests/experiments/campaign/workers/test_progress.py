@@ -11,8 +11,7 @@ from rich.console import Console
 from spillway.experiments.campaign.workers.pool import Failed, Finished, Progress, Started
 from spillway.experiments.campaign.workers.progress import BarDisplay, LineDisplay, make_display
 from spillway.experiments.campaign.workers.runner import run_all
-from spillway.experiments.run.single import Task
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.spec import RunSpec, Task
 from tests.experiments.campaign.test_grid import runs_of
 
 
@@ -102,7 +101,7 @@ def test_bars_at_any_width(width: int) -> None:
 def test_outcome_of_a_campaign(tmp_path: Path) -> None:
     """A process that died leaves its cause in the run's folder; the outcome names it."""
     run: RunSpec = runs_of()[0]
-    task = Task(run, tmp_path, 600.0)
+    task = Task(run, tmp_path)
     outcome = run_all([task], Script([Started(), Failed("killed")]), console(terminal=False))
     assert outcome.failed == {run.id: "killed"}
     assert '"cause": "killed"' in (task.folder / "run.json").read_text()

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Transport
+from spillway.experiments.run.single import execute
+from spillway.experiments.run.spec import Task, Transport
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.product import Product, prepare
 from spillway.experiments.studies.thesis.claims import EQUAL
@@ -48,7 +48,7 @@ class Played:
             spec = msgspec.structs.replace(spec, transport=transport, id=f"{spec.id}-{transport.value}")
         path = self._folder / spec.id
         if not path.exists():
-            execute(Task(spec, self._folder, DEFAULT_TAU_S))
+            execute(Task(spec, self._folder))
         return path
 
     def metrics(self, model: str, workload: str, policy: str) -> dict[str, float]:
