@@ -29,7 +29,7 @@ GROUPS = {
 """Groups of entry points, by the kind of class registered there."""
 
 
-class Registered(NamedTuple):
+class Registration(NamedTuple):
     """A name that an installed package registers.
 
     Attributes
@@ -47,7 +47,7 @@ class Registered(NamedTuple):
     package: str
 
 
-def registered(kind: str) -> tuple[Registered, ...]:
+def registered(kind: str) -> tuple[Registration, ...]:
     """All names that installed packages register for a kind (a key of :data:`GROUPS`), by name; nothing is loaded."""
     return _entry_points(GROUPS[kind], tuple(sys.path))
 
@@ -119,7 +119,7 @@ def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
 
 
 @functools.lru_cache(maxsize=16)
-def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registered, ...]:
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registration, ...]:
     """Entry points of a group; ``path``, the search path of packages, is a part of the cache's key."""
     if not any(_may_register(group, folder) for folder in path):
         return ()
@@ -128,7 +128,7 @@ def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registered, ...]:
     found = set()
     for entry in importlib.metadata.entry_points(group=group):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
-        found.add(Registered(entry.name, entry.value.replace(" ", ""), package))
+        found.add(Registration(entry.name, entry.value.replace(" ", ""), package))
     return tuple(sorted(found))
 
 

@@ -10,7 +10,7 @@
     |   +-- LocalProtocolError     a message to be sent is illegal (spillway's own fault)
     +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
     +-- PeerLost                   the peer went silent (exit code 3)
-    +-- Stopped                    a signal stopped the service (exit code 128 + signal)
+    +-- ServiceStop                a signal stopped the service (exit code 128 + signal)
 
 ``platforms``, ``workloads`` and ``analysis`` have ``PlatformError``, ``WorkloadError`` and ``AnalysisError``, with the
 ``exit_code`` of ``InputError``; :class:`spillway.base.limits.InputError` is one of a file. All of these are
@@ -157,7 +157,7 @@ class PeerLost(SpillwayError):
     exit_code = 3
 
 
-class Stopped(SpillwayError):
+class ServiceStop(SpillwayError):
     """A signal stopped the service; the exit code is the shell's for it.
 
     Parameters

@@ -56,7 +56,7 @@ FAULTS = (OSError, EOFError, lzma.LZMAError, zlib.error, MemoryError)
 """Exceptions that reading a damaged compressed file may raise."""
 
 
-class _Unpacked(io.RawIOBase):
+class _UnpackedStream(io.RawIOBase):
     """The unpacked contents of a compressed file, as a stream that raises an error at the limits.
 
     Parameters
@@ -100,7 +100,7 @@ class _Unpacked(io.RawIOBase):
         return data
 
 
-def _unpacked(packed: IO[bytes], suffix: str, size: int, limit: Limit) -> _Unpacked:
+def _unpacked(packed: IO[bytes], suffix: str, size: int, limit: Limit) -> _UnpackedStream:
     """A stream that is read to its limit first if its end states a suspicious size: a bomb is refused unparsed.
 
     That is 30 times as fast as to read its lines up to there. Only gzip states a size (modulo 2**32).
@@ -110,11 +110,11 @@ def _unpacked(packed: IO[bytes], suffix: str, size: int, limit: Limit) -> _Unpac
         stated = int.from_bytes(packed.read(4), "little")
         packed.seek(0)
         if stated > max(_UNSUSPICIOUS, EXPANSION.value * size):
-            first = _Unpacked(packed, suffix, size, limit)
+            first = _UnpackedStream(packed, suffix, size, limit)
             while first.read():
                 pass
             packed.seek(0)
-    return _Unpacked(packed, suffix, size, limit)
+    return _UnpackedStream(packed, suffix, size, limit)
 
 
 def advice(path: Path | str) -> str:
@@ -221,7 +221,7 @@ def unpack(data: bytes, suffix: str) -> bytes:
 
 def _unpack(packed: IO[bytes], suffix: str, size: int) -> bytes:
     try:
-        stream = _Unpacked(packed, suffix, size)
+        stream = _UnpackedStream(packed, suffix, size)
         parts = []
         while part := stream.read():
             parts.append(part)
@@ -243,7 +243,7 @@ def members(path: Path | str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     with open_regular(path) as file:
         size, head = os.fstat(file.fileno()).st_size, file.peek(6) if isinstance(file, io.BufferedReader) else b""
         suffix = next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
-        stream: Any = _Unpacked(file, suffix, size) if suffix else file
+        stream: Any = _UnpackedStream(file, suffix, size) if suffix else file
         try:
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:

@@ -52,7 +52,7 @@ def interval(start_s: float, end_s: float, now_s: float, rule: str) -> ValueErro
     return ValueError(f"interval [{start_s}, {end_s}) must begin at {now_s} s or later, and not {rule}")
 
 
-class Refused(NamedTuple):
+class RefusedBooking(NamedTuple):
     """A booking that a timeline refused: the members of ``Refusal`` in ``book/timeline.hpp``, and whom it refused."""
 
     fault: int
@@ -75,8 +75,8 @@ _INTERVAL, _SIZES, _BAD_NODE, _BAD_STORAGE, _BAD_COUNT, _NODE, _STORAGE, _LINK, 
 
 
 def booking(*numbers: Any) -> ValueError:
-    """A booking or release that was refused: the numbers of :class:`Refused`."""
-    one = Refused(*numbers)
+    """A booking or release that was refused: the numbers of :class:`RefusedBooking`."""
+    one = RefusedBooking(*numbers)
     if one.fault == _INTERVAL:
         return interval(one.start_s, one.end_s, one.now_s, "end before")
     if one.fault in _WRONG:
@@ -85,17 +85,17 @@ def booking(*numbers: Any) -> ValueError:
     return Overbooked(words, one.until_s) if one.taking or one.fault == _DRAINED else ValueError(words)
 
 
-def _sizes(one: Refused) -> str:
+def _sizes(one: RefusedBooking) -> str:
     total = sum(storage.capacity_bytes for storage in one.machine.storages)
     return f"sizes must be >= 0, and fit all storage ({total} bytes): {one.allocation}"
 
 
-def _drained(one: Refused) -> str:
+def _drained(one: RefusedBooking) -> str:
     name = one.machine.storages[one.place].name
     return f"storage {name}: {one.free} of {one.most} are booked at {one.time_s} s, {one.size} more"
 
 
-def _conflict(one: Refused) -> str:
+def _conflict(one: RefusedBooking) -> str:
     if one.fault == _NODE:
         name = one.machine.nodes[one.place].name
         what = f"node {name} is {'not free' if one.taking else 'free already'}"
@@ -108,7 +108,7 @@ def _conflict(one: Refused) -> str:
     return f"cannot {'reserve' if one.taking else 'release'} at {one.time_s} s: {what}"
 
 
-_WRONG: Mapping[int, Callable[[Refused], str]] = {
+_WRONG: Mapping[int, Callable[[RefusedBooking], str]] = {
     _SIZES: _sizes,
     _BAD_NODE: lambda one: (
         f"node indices must lie between 0 and {len(one.machine.nodes)} - 1 and occur once; got {one.allocation}"

@@ -1,7 +1,7 @@
 """An environment in which learners schedule: gymnasium's interface around the real session, engines and machines.
 
 Importing it registers ``spillway/Scheduling-v0``. The environment needs gymnasium (the extra ``learn``), no
-command line; the policy :class:`spillway.learning.network_policy.Learned` needs neither.
+command line; the policy :class:`spillway.learning.network_policy.NetworkPolicy` needs neither.
 """
 
 from __future__ import annotations

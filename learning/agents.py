@@ -27,7 +27,7 @@ def greedy(observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
     return int(mask.argmax())
 
 
-class Random:
+class RandomAgent:
     """Draw one of the valid actions, all equally likely.
 
     Parameters

@@ -16,7 +16,7 @@ from spillway.learning import observation
 from spillway.learning.account import Account, Reward
 from spillway.learning.chooser import Turn
 from spillway.learning.episode import Episode, World
-from spillway.learning.observation import Eyes, Observation
+from spillway.learning.observation import Observation, ObservationEncoder
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
@@ -116,7 +116,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._account = Account(self._reward)
         self._turn: Turn | None = None
         self._valid: list[bool] = []
-        self._eyes: Eyes
+        self._eyes: ObservationEncoder
         self.reference, self.wait = window, window + 1
         self.observation_space: spaces.Dict[Any] = space(window)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(window + 2)
@@ -140,7 +140,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             self._episode = Episode(self._world, workload, self._account, self._export)
             self._turn = self._episode.begin()
             if self._turn is not None:
-                self._eyes = Eyes(self._episode.machine, self._world.window)
+                self._eyes = ObservationEncoder(self._episode.machine, self._world.window)
                 self._account.until(self._turn.view.now_s)
                 return self._seen()
         raise OptionError(

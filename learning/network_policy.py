@@ -15,7 +15,7 @@ from typing import ClassVar
 from spillway.base.options import option
 from spillway.learning import network
 from spillway.learning.chooser import Chooser
-from spillway.learning.observation import Eyes
+from spillway.learning.observation import ObservationEncoder
 from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.policies.backfill import Backfill
 from spillway.schedulers.policykit.view import View
@@ -30,7 +30,7 @@ _EYES = "learned"
 
 
 @dataclass(frozen=True)
-class Learned:
+class NetworkPolicy:
     """Start jobs in the order of the network's scores; where no job of the window fits, EASY decides."""
 
     source: ClassVar[str] = "Zhang et al. 2020 (RLScheduler), its kernel network; trained with PPO and action masks"
@@ -44,7 +44,7 @@ class Learned:
         """Run one pass."""
         agent, eyes = trained(), view.notebook.get(_EYES)
         if eyes is None:
-            eyes = view.notebook[_EYES] = Eyes(view.machine, WINDOW)
+            eyes = view.notebook[_EYES] = ObservationEncoder(view.machine, WINDOW)
         chooser = Chooser(Backfill(), WINDOW, self.guard)
         for decision in chooser(view):
             if type(decision) is Pause and chooser.turn is not None:

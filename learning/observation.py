@@ -41,7 +41,7 @@ def nothing(window: int) -> Observation:
     return {name: np.zeros(shape, np.float32) for name, shape in shapes(window).items()}
 
 
-class Eyes:
+class ObservationEncoder:
     """Describes turns as observations.
 
     Parameters

@@ -173,7 +173,7 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
     ]
     if not hosts:
         raise PlatformError("no host besides the file system computes or stores", platform.source)
-    ways = _Ways(platform, hosts, [_shared_links(platform, host, target) for host in hosts])
+    ways = _Routes(platform, hosts, [_shared_links(platform, host, target) for host in hosts])
     kept = {link for link in ways.users if ways.binds(link) and (own_links or ways.is_shared(link))}
     names = _names(platform, kept)
     return {
@@ -182,7 +182,7 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
     }
 
 
-class _Ways:
+class _Routes:
     """Routes to the file system, and the users of each link.
 
     Parameters

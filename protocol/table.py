@@ -22,7 +22,7 @@ from spillway.protocol.jsontext import JsonWriter, decode_located, encoded, quot
 from spillway.protocol.messages import JsonObject
 
 
-class Located(Exception):
+class LocatedError(Exception):
     """A field is wrong; the table adds the event's number and makes a :class:`RemoteProtocolError` of it.
 
     ``path`` is relative to the event's body (``.alloc``).
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
     wire
         Type that msgspec checks.
     read
-        Converts it to the message's value, given its path; raises :class:`Located`. ``None``: no conversion.
+        Converts it to the message's value, given its path; raises :class:`LocatedError`. ``None``: no conversion.
     write
         JSON text of the message's value. ``None``: as the table writes numbers and JSON values.
     """
@@ -53,11 +53,11 @@ class Kind(NamedTuple):
 
 
 def resources(text: str, path: str) -> tuple[int, ...]:
-    """Read an interval set; raise :class:`Located` at ``path``."""
+    """Read an interval set; raise :class:`LocatedError` at ``path``."""
     try:
         return parse_intervals(text)
     except ValueError as error:
-        raise Located(str(error), path) from None
+        raise LocatedError(str(error), path) from None
 
 
 TEXT = Kind(str, write=quote)
@@ -117,7 +117,7 @@ class Row:
     strict
         Whether unknown members are refused.
     check
-        Called with each message that was read; raises :class:`Located`.
+        Called with each message that was read; raises :class:`LocatedError`.
     refuse
         Returns the fault of a message that is to be written, or ``None``.
     read, write
@@ -229,7 +229,7 @@ class Table:
                 self._check_times(envelope)
             for wire in envelope.events or ():
                 events.append(wire.neutral())  # noqa: PERF401 - the length names the bad event
-        except Located as problem:
+        except LocatedError as problem:
             path = f"$.events[{len(events)}].{self._body}{problem.path}"
             raise RemoteProtocolError(problem.message, path) from None
         except RemoteProtocolError as error:
@@ -375,7 +375,7 @@ class Table:
 
 
 def _missing(text: str) -> Any:
-    raise Located(text)
+    raise LocatedError(text)
 
 
 def _unless_none(lead: str, write: Callable[[Any], str]) -> Callable[[Any], str]:

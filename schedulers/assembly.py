@@ -18,7 +18,7 @@ from spillway.base.plugins import split_spec
 from spillway.core import NodeOrder, Placement, PublishedTimeline, StorageOrder, Timeline
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
-from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
@@ -35,19 +35,19 @@ from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.jobmodels.time_sharing_runtime import TimeShared
 from spillway.schedulers.lives import LIVES, parse_life
 from spillway.schedulers.lives import name_of as life_name
-from spillway.schedulers.lives.base import Expected, Expects, Life, Under
-from spillway.schedulers.lives.persistent import WithPersistent
+from spillway.schedulers.lives.base import ExpectedStaging, Expects, Life, LifePolicy
+from spillway.schedulers.lives.persistent import PersistentBufferPolicy
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.rules import Rules, Trait, refuse
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies import POLICIES, find_policy
-from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from spillway.schedulers.policykit.estimates import Correction, Estimator, RequestedDurations, UserHistory, Walltimes
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
-from spillway.schedulers.policykit.preemption import Preempting, Promised
+from spillway.schedulers.policykit.preemption import PreemptionPolicy, PromisePolicy
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy, View
@@ -171,7 +171,9 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or site.resources or site.gpus or site.reservations or Counted(site)):
+        if site is not None and (
+            site.partitions or site.resources or site.gpus or site.reservations or CountedPools(site)
+        ):
             lacks[Trait.TURNS] = (
                 "site",
                 "jobs that take turns are kept to no partition, reservation, license or limit",
@@ -309,9 +311,9 @@ def _check(policy: Policy, settings: Settings, model: JobModel, life: Life, *, l
 def _expects(model: JobModel) -> Expects:
     """Make the function for the expected staging of jobs under a model."""
 
-    def expected(job: Job) -> Expected:
+    def expected(job: Job) -> ExpectedStaging:
         (in_bytes, in_s), (out_bytes, out_s) = stages_of(model.stage_in(job)), stages_of(model.stage_out(job))
-        return Expected(in_bytes * job.requests, in_s, out_bytes * job.requests, out_s)
+        return ExpectedStaging(in_bytes * job.requests, in_s, out_bytes * job.requests, out_s)
 
     return expected
 
@@ -420,12 +422,12 @@ def _around(
     preemption = settings.preemption
     if preemption.suspends:
         refuses = _first_of(unscalable, refuses)
-    under = Under(policy, life, _expects(model))
+    under = LifePolicy(policy, life, _expects(model))
     deciding: Policy = under if life.apart else policy
     keep: Callable[[View], None] = under.keep
     promised: Callable[[View], None] | None = None
     if preemption.active:
-        deciding = Preempting(deciding, preemption, life.apart, getattr(policy, "due", None))
+        deciding = PreemptionPolicy(deciding, preemption, life.apart, getattr(policy, "due", None))
         promised = deciding.keep
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
@@ -435,12 +437,12 @@ def _around(
         deciding = Windows(deciding, windows, getattr(policy, "whole_seconds", False))
         keep = deciding.keeping(keep)
         if promised is not None:
-            deciding = Promised(deciding, promised)
+            deciding = PromisePolicy(deciding, promised)
         refuses = _first_of(admission(windows, settings.site_stated), refuses)
     keep = keep if promised is None else _each(promised, keep)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
-    return WithPersistent(deciding, int(settings.bb_user_limit), keep), refuses
+    return PersistentBufferPolicy(deciding, int(settings.bb_user_limit), keep), refuses
 
 
 @dataclass(frozen=True)
@@ -662,5 +664,5 @@ def _whole_machine() -> Sharing:
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
     Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
-    Estimates.REQUESTED: lambda _: Requested(),
+    Estimates.REQUESTED: lambda _: RequestedDurations(),
 }

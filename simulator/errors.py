@@ -39,7 +39,7 @@ class SchedulerFault(RemoteProtocolError):
         self.job = job
 
 
-class Refused(SpillwayError):
+class SchedulerRefusal(SpillwayError):
     """The scheduler ended the conversation with a reason.
 
     Parameters

@@ -76,7 +76,7 @@ def mutants(name: str, source: str) -> Iterator[CoreMutant]:
             yield CoreMutant(name, line, source[begin:end], after, source[:begin] + after + source[end:])
 
 
-class Built:
+class BuiltTree:
     """A copy of the tree with its core compiled there.
 
     Parameters
@@ -127,7 +127,7 @@ def run(
     folder: Path, files: Sequence[str], sample: int, minutes: float, rng: Random, first: int = 0
 ) -> tuple[Counter[str], list[CoreMutant]]:
     """Test a sample of mutants of some files; counts of outcomes, and those that were not noticed."""
-    tree = Built(folder)
+    tree = BuiltTree(folder)
     begin_s = time.monotonic()
     if not tree.agrees():
         raise SystemExit("the core differs from the specification without a change")

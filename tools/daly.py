@@ -90,7 +90,7 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class SimulatedFailures:
     """Simulated failures of the job, and the node-seconds that it lost."""
 
     failures: int
@@ -98,7 +98,7 @@ class Measured:
     rework_node_s: float
 
 
-def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> Measured:
+def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> SimulatedFailures:
     """Play one job of ``mtbfs`` MTBFs."""
     work_s = case.work_s(mtbfs)
     job = {"id": "0", "subtime": 0, "res": NODES, "profile": "p"}
@@ -121,7 +121,7 @@ def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> Measured:
     records = played.records.values()
     held_s = math.fsum(record.end_s - record.start_s for record in records)
     rework_s = math.fsum(record.seconds.get("compute", 0.0) for record in records) - work_s
-    return Measured(len(records) - 1, (held_s - work_s) * NODES, rework_s * NODES)
+    return SimulatedFailures(len(records) - 1, (held_s - work_s) * NODES, rework_s * NODES)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -49,7 +49,7 @@ class _Example:
 
 
 @dataclass(frozen=True)
-class Judged:
+class RecommendationQuality:
     """Quality of recommendations on workloads that were not used for learning.
 
     Attributes
@@ -139,7 +139,7 @@ def to_text(recommender: Recommender) -> str:
     return text.getvalue()
 
 
-def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
+def judge(examples: Sequence[_Example]) -> dict[str, RecommendationQuality]:
     """Learn from four fifths of the seeds and judge on the remaining fifth, for each fifth."""
     recommenders = [learn_from([one for one in examples if one.seed % _FOLDS != fold]) for fold in range(_FOLDS)]
     found = {}
@@ -148,7 +148,7 @@ def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
         predicted = [recommenders[one.seed % _FOLDS].predict(one.features, objective) for one in examples]
         packs = np.array(predicted) < 0
         excess_pack, excess_list = np.expm1(np.maximum(gains, 0)), np.expm1(np.maximum(-gains, 0))
-        found[objective] = Judged(
+        found[objective] = RecommendationQuality(
             float(np.mean(np.where(packs, gains <= 0, gains >= 0))),
             float(np.mean(gains < 0)),
             float(np.mean(np.where(packs, excess_pack, excess_list))),

@@ -58,7 +58,7 @@ class _PublicLog:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetched:
+class _CachedLog:
     """A log in the cache.
 
     Attributes
@@ -129,7 +129,7 @@ def fetch(
     cache: Path | None = None,
     archive: str = ARCHIVE,
     accept_any: bool = False,
-) -> _Fetched:
+) -> _CachedLog:
     """Fetch a public log into the cache, or take it from there.
 
     Parameters
@@ -162,7 +162,7 @@ def fetch(
                 f"delete the file and fetch it again",
                 str(path),
             )
-        return _Fetched(path, actual, f"from the cache, checksum {'known' if log.sha256 else 'as on first use'}")
+        return _CachedLog(path, actual, f"from the cache, checksum {'known' if log.sha256 else 'as on first use'}")
     address = log.address(archive)
     text = read_bytes(from_file) if from_file else decompress(_download(log, address), Path(f"{name}.swf.gz"))
     origin = str(from_file or address)
@@ -178,7 +178,7 @@ def fetch(
     write_bytes(path, text)
     write_bytes(record, f"{actual}\n".encode())
     trust = "equals the known one" if actual == log.sha256 else "trusted on first use and recorded"
-    return _Fetched(path, actual, f"from {origin}; sha256 of the decompressed text {trust}")
+    return _CachedLog(path, actual, f"from {origin}; sha256 of the decompressed text {trust}")
 
 
 def _known_log(name: str) -> _PublicLog:

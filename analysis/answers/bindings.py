@@ -52,7 +52,7 @@ _KIND: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Bound:
+class WaitsByResource:
     """Waiting times of the jobs that ran (s), one row per job and one column per kind of :data:`KINDS`."""
 
     table: JobTable
@@ -71,7 +71,7 @@ class Bound:
         return KINDS[place] if self.seconds[row, place] > 0 else ""
 
 
-def bound(folder: Path, table: JobTable) -> Bound:
+def bound(folder: Path, table: JobTable) -> WaitsByResource:
     """Divide the waiting times of a run's jobs by its ``reasons.csv``.
 
     Parameters
@@ -99,7 +99,7 @@ def bound(folder: Path, table: JobTable) -> Bound:
     for row, (begin_s, binding) in since.items():
         if binding:
             seconds[row, _column(binding)] += max(start_s[row] - begin_s, 0.0)
-    return Bound(table, seconds)
+    return WaitsByResource(table, seconds)
 
 
 def _column(binding: str) -> int:

@@ -9,7 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-from spillway.analysis.measures.compare import CONFIDENCE, Paired, compare_runs
+from spillway.analysis.measures.compare import CONFIDENCE, PairedComparison, compare_runs
 from spillway.analysis.measures.fairness import starved
 from spillway.analysis.measures.metrics import bounded_slowdown
 from spillway.analysis.measures.units import FEWEST_RUNS, SHORTEST
@@ -24,7 +24,7 @@ Runs = Mapping[str, Sequence[JobTable]]
 
 
 @dataclass(frozen=True)
-class Standing:
+class MetricComparison:
     """Comparison of policies in one metric; smaller is better.
 
     Attributes
@@ -44,7 +44,7 @@ class Standing:
 
     means: Mapping[str, float]
     unbeaten: Sequence[str]
-    beaten: Mapping[str, tuple[str, Paired]]
+    beaten: Mapping[str, tuple[str, PairedComparison]]
     over: str
     comparisons: int
 
@@ -122,7 +122,7 @@ def _in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[
     return ({policy: tables for policy, tables in same.items() if tables}, notes)
 
 
-def standing(runs: Runs, metric: Callable[[JobTable], Floats], comparisons: int) -> Standing:
+def standing(runs: Runs, metric: Callable[[JobTable], Floats], comparisons: int) -> MetricComparison:
     """Compare each pair of policies, with intervals that hold together for this number of comparisons."""
     confidence = 1 - (1 - CONFIDENCE) / comparisons
     values = {policy: [metric(table) for table in tables] for policy, tables in runs.items()}
@@ -145,10 +145,10 @@ def standing(runs: Runs, metric: Callable[[JobTable], Floats], comparisons: int)
             by = next((name for name in unbeaten if name in lost[policy]), lost[policy][0])
             beaten[policy] = by, found[policy, by]
     over = next((paired.over for paired in found.values() if paired.ratio.is_known), "")
-    return Standing({policy: means[policy] for policy in order}, unbeaten, beaten, over, comparisons)
+    return MetricComparison({policy: means[policy] for policy in order}, unbeaten, beaten, over, comparisons)
 
 
-def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
+def _sentence(found: MetricComparison, what: str, shown: Callable[[float], str]) -> str:
     best = next(iter(found.means))
     if not found.over:
         shortest = ", ".join(f"{policy} {shown(mean)}" for policy, mean in found.means.items())
@@ -182,11 +182,11 @@ def _price(runs: Runs, best: str) -> str:
     return f"; the price: {' and '.join(parts)}" if parts else ""
 
 
-def _level(found: Standing) -> str:
+def _level(found: MetricComparison) -> str:
     return f"95 % intervals over {found.over}; the {found.comparisons} comparisons of this answer hold together"
 
 
-def _loss(policy: str, by: str, paired: Paired) -> str:
+def _loss(policy: str, by: str, paired: PairedComparison) -> str:
     ratio = paired.ratio
     return f"{policy}, {_times(ratio.value)} times {by}'s ({_times(ratio.low)} to {_times(ratio.high)})"
 

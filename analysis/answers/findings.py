@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spillway.analysis.answers.ratios import Wording
-from spillway.analysis.measures.compare import Paired
+from spillway.analysis.measures.compare import PairedComparison
 from spillway.analysis.tables.jobs import JobTable
 
 
@@ -22,7 +22,7 @@ class Finding:
 _LEVEL = Wording("lower", "higher", "times that")
 
 
-def finding(policy: str, baseline: str, metric: str, paired: Paired) -> Finding:
+def finding(policy: str, baseline: str, metric: str, paired: PairedComparison) -> Finding:
     """Compare a policy with a baseline in words: ``plan: the mean wait is 35 % lower than under easy ...``.
 
     Parameters
@@ -74,7 +74,7 @@ def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, 
     )
 
 
-def by_class(policy: str, baseline: str, pairs: Mapping[str, Paired]) -> list[Finding]:
+def by_class(policy: str, baseline: str, pairs: Mapping[str, PairedComparison]) -> list[Finding]:
     """A sentence where a policy is certainly better than the baseline for some classes of jobs and worse for others."""
     better = [name for name, paired in pairs.items() if name != "all" and paired.ratio.high < 1]
     worse = [name for name, paired in pairs.items() if name != "all" and paired.ratio.low > 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spillway.analysis.measures.compare import Paired, compare_runs
+from spillway.analysis.measures.compare import PairedComparison, compare_runs
 from spillway.analysis.tables.jobs import JobTable, Mask
 
 _SHORT_S = 3600.0
@@ -36,7 +36,9 @@ def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
     return dict(zip(_CLASSES, (short & narrow, short & ~narrow, ~short & narrow, ~short & ~narrow), strict=True))
 
 
-def compare_by_class(pairs: Sequence[tuple[JobTable, JobTable]], borders: Borders | None = None) -> dict[str, Paired]:
+def compare_by_class(
+    pairs: Sequence[tuple[JobTable, JobTable]], borders: Borders | None = None
+) -> dict[str, PairedComparison]:
     """Compare waiting times of the same jobs under two policies, class by class; classes without jobs are left out.
 
     Parameters

@@ -39,7 +39,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedComparison:
     """Comparison of a policy with a baseline over pairs (the same jobs).
 
     Attributes
@@ -86,7 +86,7 @@ def compare_runs(
     chosen: Sequence[npt.NDArray[np.bool_]] | None = None,
     *,
     confidence: float = CONFIDENCE,
-) -> Paired:
+) -> PairedComparison:
     """Compare values of the same jobs under two policies, run by run.
 
     Parameters
@@ -121,7 +121,7 @@ def compare_runs(
             _log_interval(ratio_of(units, 1), confidence) if units.neighbours else _typical(units, ratio, confidence)
         )
         difference = _interval_of(ratio_of(units, None, 2), confidence)
-    return Paired(
+    return PairedComparison(
         ratio=ratio,
         difference=difference,
         win=float((delta < 0).mean()),

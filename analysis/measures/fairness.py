@@ -20,7 +20,7 @@ STARVED_S = 7 * 86_400.0
 
 
 @dataclass(frozen=True)
-class AgainstFcfs:
+class FcfsComparison:
     """Starts compared with those of the strict first-come-first-served schedule of the same jobs.
 
     Attributes
@@ -38,11 +38,11 @@ class AgainstFcfs:
     worst_delay_s: float
 
 
-def against_fcfs(table: JobTable, fcfs: JobTable) -> AgainstFcfs:
+def against_fcfs(table: JobTable, fcfs: JobTable) -> FcfsComparison:
     """Compare a run with the strict FCFS run of the same workload; :class:`AnalysisError` for another workload."""
     ours, fair = align(table, fcfs)
     delay_s = np.maximum(ours.start_s - fair.start_s, 0.0)
-    return AgainstFcfs(float((delay_s > 0).mean()), float(delay_s.mean()), float(delay_s.max()))
+    return FcfsComparison(float((delay_s > 0).mean()), float(delay_s.mean()), float(delay_s.max()))
 
 
 def overtaken(table: JobTable) -> Ints:

@@ -29,7 +29,7 @@ from spillway.analysis.document.blocks import (
 )
 from spillway.analysis.document.html import shown, to_html
 from spillway.analysis.measures.classes import compare_by_class
-from spillway.analysis.measures.compare import Paired, comparable, compare_runs, in_order
+from spillway.analysis.measures.compare import PairedComparison, comparable, compare_runs, in_order
 from spillway.analysis.measures.insights import insights
 from spillway.analysis.measures.metrics import bounded_slowdown
 from spillway.analysis.plots.colours import NOTHING, PALETTE, RAMP, colour_of
@@ -163,7 +163,7 @@ def _group(
     policies = list(dict.fromkeys(row.policy for row in rows))
     baseline = baseline_of(policies)
     findings: list[Finding] = []
-    comparisons: dict[str, dict[str, Paired]] = {}
+    comparisons: dict[str, dict[str, PairedComparison]] = {}
     for policy in policies:
         if policy == baseline:
             continue
@@ -347,7 +347,7 @@ def run_table(results: CampaignResults, columns: Sequence[Column]) -> Table:
     return Table([*NAMES, *columns], rows)
 
 
-def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
+def class_table(comparisons: Mapping[str, Mapping[str, PairedComparison]]) -> Table:
     """Waiting time by policy and class of jobs, as ratio to the baseline with its interval."""
     classes = list(dict.fromkeys(name for pairs in comparisons.values() for name in pairs))
     rows = [
@@ -357,7 +357,7 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
     return Table(["policy", *classes], rows)
 
 
-def _ratio(paired: Paired) -> Words:
+def _ratio(paired: PairedComparison) -> Words:
     ratio = paired.ratio
     if not ratio.is_known:  # or no job waited under the baseline
         return Words(NONE if math.isnan(ratio.value) else f"{ratio.value:.2f}", value=ratio.value)

@@ -20,7 +20,7 @@ from spillway.experiments.run.errors import SpecError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from spillway.analysis.measures.compare import Paired
+    from spillway.analysis.measures.compare import PairedComparison
     from spillway.analysis.tables.jobs import JobTable
 
     Plot = Callable[["Results", Sequence[Mapping[str, Any]], Axes], Axes]
@@ -109,7 +109,7 @@ class Results:
 
         return read_run(self.run_folder(**chosen))
 
-    def compare(self, policy: str, baseline: str, metric: str = "wait_s") -> Paired:
+    def compare(self, policy: str, baseline: str, metric: str = "wait_s") -> PairedComparison:
         """Compare two policies on the jobs that ran under both; ratio and difference with 95 % intervals.
 
         Parameters

@@ -38,7 +38,7 @@ from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.schedulers.site_file import played_of
 
 
-class Conclude(Protocol):
+class Conclusion(Protocol):
     """Reads an answer from the runs of several grids."""
 
     @property
@@ -64,7 +64,7 @@ def run_grids(
     executor: Executor[Task],
     console: Console,
     conduct: Conduct | None = None,
-    conclude: Conclude | None = None,
+    conclude: Conclusion | None = None,
 ) -> int:
     """Run several grids in one folder and show their results; return the exit code.
 
@@ -84,7 +84,7 @@ def run_grids(
     ------
     SpecError, WorkloadError, PlatformError
         The description or an input is wrong, or another command writes the folder; nothing has run then.
-    Interrupted
+    Interruption
         The user stopped it.
     """
     if place := loading():  # each of its runs would load it, and play again
@@ -104,7 +104,7 @@ def _run_grids(
     executor: Executor[Task],
     console: Console,
     conduct: Conduct,
-    conclude: Conclude | None,
+    conclude: Conclusion | None,
 ) -> int:
     campaign = campaigns[0]
     workloads = places.check(root, campaign)

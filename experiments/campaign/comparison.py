@@ -21,7 +21,7 @@ from spillway.experiments.run.spec import (
 
 if TYPE_CHECKING:
     from spillway.base.options import Value
-    from spillway.experiments.campaign.campaign import Conclude
+    from spillway.experiments.campaign.campaign import Conclusion
 
 
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
@@ -30,7 +30,7 @@ def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
 
 
 def play_grids(
-    campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
+    campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclusion | None = None
 ) -> int:
     """Run several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
     from spillway.experiments.cli.arguments import conduct_of, executor_of, load_early

@@ -15,7 +15,7 @@ from spillway.base.limits import RUNS, check_name
 from spillway.base.options import show
 from spillway.experiments.run import policies, provenance, sessions
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import Campaign, PolicySpec, Prepared, RunSpec
+from spillway.experiments.run.spec import Campaign, PolicySpec, PreparedInput, RunSpec
 
 DIGEST_CHARACTERS = 8
 _LATER = (
@@ -23,17 +23,17 @@ _LATER = (
 )  # fmt: skip
 """Later settings and options, at their defaults: left out of the digest, so that earlier runs keep their folders."""
 
-EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
+EventsOf = Callable[[PreparedInput, PreparedInput, int], PreparedInput | None]
 """External events of a workload on a platform with a seed."""
 
 
 def expand(
     campaign: Campaign,
-    workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
+    workloads: Mapping[tuple[str, int], Sequence[tuple[PreparedInput, PreparedInput]]],
     most: int = RUNS.most,
     events: EventsOf = lambda workload, platform, seed: None,
-    begins_s: Callable[[Prepared], float | None] = lambda workload: None,
-    as_played: Callable[[Prepared, PolicySpec], Prepared] = lambda workload, policy: workload,
+    begins_s: Callable[[PreparedInput], float | None] = lambda workload: None,
+    as_played: Callable[[PreparedInput, PolicySpec], PreparedInput] = lambda workload, policy: workload,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -103,7 +103,7 @@ def refuse_too_many(runs: int, most: int, where: str) -> None:
 
 
 def _check_names(
-    labelled: Sequence[PolicySpec], workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]]
+    labelled: Sequence[PolicySpec], workloads: Mapping[tuple[str, int], Sequence[tuple[PreparedInput, PreparedInput]]]
 ) -> None:
     for spec in labelled:
         check_name("the label of a policy", spec.label)

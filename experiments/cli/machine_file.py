@@ -25,7 +25,7 @@ _STATED = "As stated."
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedFigures:
     """Stated figures of a machine; ``None``: not stated.
 
     Attributes
@@ -67,7 +67,7 @@ def nodes_of_log(log: str, processors_per_node: int | None) -> int:
     return nodes
 
 
-def write(path: Path, stated: Stated) -> None:
+def write(path: Path, stated: StatedFigures) -> None:
     """Write the description of a machine, commented.
 
     Raises
@@ -84,7 +84,7 @@ def write(path: Path, stated: Stated) -> None:
     durable.write_text(path, text_of(path.stem, stated))
 
 
-def text_of(name: str, stated: Stated) -> str:
+def text_of(name: str, stated: StatedFigures) -> str:
     """The description's text: the stated figures, and the rest as on the thesis machine in proportion."""
     per = stated.nodes_per_storage or machines.NODES_PER_STORAGE
     link = stated.node_bandwidth or _NODE_LINK
@@ -107,7 +107,7 @@ def _read(table: Mapping[str, Any], name: str) -> Description:
     return read_description(table, name)
 
 
-def _remarks(stated: Stated) -> dict[str, str]:
+def _remarks(stated: StatedFigures) -> dict[str, str]:
     def word(value: object) -> str:
         return ASSUMED if value is None else _STATED
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
-class Beginning:
+class Skeleton:
     """Contents of a new policy, model or study.
 
     Attributes
@@ -52,7 +52,7 @@ class Beginning:
     imported: str = ""
 
 
-_POLICY = Beginning(
+_POLICY = Skeleton(
     "schedulers/policies",
     "schedulers/policies/__init__.py",
     "POLICIES",
@@ -106,7 +106,7 @@ def test_waits_are_those_of_its_rule() -> None:
 ''',
 )
 
-_MODEL = Beginning(
+_MODEL = Skeleton(
     "schedulers/jobmodels",
     "schedulers/jobmodels/__init__.py",
     "MODELS",
@@ -155,7 +155,7 @@ def test_jobs_take_the_time_of_their_operations() -> None:
     "from spillway.schedulers.jobmodels.$module import $cls\n",
 )
 
-_STUDY = Beginning(
+_STUDY = Skeleton(
     "experiments/studies",
     "experiments/studies/catalogue.py",
     "STUDIES",

@@ -81,7 +81,7 @@ def _init(options: argparse.Namespace) -> int:
     if options.nodes is None and options.log is None:
         raise SpecError("the machine's size is needed: --nodes N, or --from LOG for the size in a log's header")
     nodes = options.nodes or machine_file.nodes_of_log(options.log, options.processors_per_node)
-    stated = machine_file.Stated(
+    stated = machine_file.StatedFigures(
         nodes, options.nodes_per_storage, options.burst_buffer, options.node_bandwidth, options.pfs_bandwidth
     )
     machine_file.write(options.file, stated)

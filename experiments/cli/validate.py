@@ -69,13 +69,13 @@ def command(options: argparse.Namespace) -> int:
     from spillway.analysis.document.terminal import write as write_blocks
     from spillway.analysis.document.text import to_markdown
     from spillway.base import durable
-    from spillway.experiments.slurm.availability import Missing
+    from spillway.experiments.slurm.availability import MissingRequirement
     from spillway.experiments.slurm.recording import write
     from spillway.experiments.slurm.validate import SKIPPED, beside, compared, recordings_of
 
     try:
         recordings = recordings_of(vars(options))
-    except Missing as missing:
+    except MissingRequirement as missing:
         tell(f"validate slurm: skipped: {missing}")
         return SKIPPED
     if options.record is not None:

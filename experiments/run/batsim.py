@@ -23,7 +23,7 @@ from spillway.base.errors import PeerLost
 from spillway.core import Stopwatch
 from spillway.experiments.run import memory, offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.run.player_files import PREFIX, Played
+from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
@@ -60,7 +60,7 @@ def play_over_zmq(
     quiet: bool = True,
     recorder: Tape | None = None,
     spelled: Callable[[RunSpec, Path, Path, str], list[str]] | None = None,
-) -> Played:
+) -> PlayerResult:
     """Start the simulator and serve it until its end; give it up when it sends nothing for ``silence_s``.
 
     ``spelled`` returns the options of another version than Batsim 4 (:func:`arguments`), which may also use another
@@ -113,7 +113,7 @@ def play_over_zmq(
         raise RunFailed(f"the simulator ended with exit code {code}: {offspring.tail(folder / LOG)}")
     if not any(folder.rglob("*jobs.csv")):
         raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {offspring.tail(folder / LOG)}")
-    return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
+    return PlayerResult(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 
 
 def simulator_command(engine: Engine, transport: Transport, image: str = "") -> tuple[str, ...]:

@@ -58,7 +58,7 @@ _OUTPUT_OPTIONS = ("-e", "--export")
 
 
 @dataclass(frozen=True)
-class _Mounted:
+class _Mounts:
     """Batsim's options with the paths of the container, and the mounts that they need.
 
     Attributes
@@ -122,7 +122,7 @@ def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
     return printed.decode(errors="replace")
 
 
-def mount(arguments: Sequence[str]) -> _Mounted:
+def mount(arguments: Sequence[str]) -> _Mounts:
     """Replace the files among Batsim's options by their paths in the container.
 
     Each input file is mounted alone, read-only, without the rest of its folder; the outputs' folder is mounted whole.
@@ -151,7 +151,7 @@ def mount(arguments: Sequence[str]) -> _Mounted:
             place = f"/outputs/{prefix.name}"
         inside.append(place)
         option = text
-    return _Mounted(tuple(inside), volumes)
+    return _Mounts(tuple(inside), volumes)
 
 
 def run(
@@ -238,7 +238,7 @@ def _have_image(client: DockerClient, name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: _Mounted) -> Iterator[Container]:
+def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: _Mounts) -> Iterator[Container]:
     """A created container, removed on the way out."""
     from docker.errors import NotFound
 

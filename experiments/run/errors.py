@@ -15,7 +15,7 @@ class RunFailed(SpillwayError):
     """A run could not be finished; the message is its cause."""
 
 
-class Interrupted(SpillwayError):
+class Interruption(SpillwayError):
     """A signal stopped the campaign; finished runs stay.
 
     Parameters

@@ -12,7 +12,7 @@ PREFIX = "out"
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayerResult:
     """Cost of a simulation, and values that need not be read again.
 
     Attributes

@@ -12,7 +12,7 @@ from spillway.base import durable
 from spillway.base.garbage_collection import collecting_rarely
 from spillway.core import Stopwatch
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.player_files import PREFIX, Played
+from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec, Transport
@@ -33,7 +33,7 @@ def play(
     session: Stopwatch,
     simulator: Sequence[str] = (),
     silence_s: float = DEFAULT_SILENCE_S,
-) -> Played:
+) -> PlayerResult:
     """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
 
     ``simulator`` is the command of a simulator in a separate process, connected over ZeroMQ; empty: in this process.
@@ -56,7 +56,7 @@ def play(
     return played
 
 
-def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Played:
+def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> PlayerResult:
     if run.engine.value not in ENGINES:
         raise SpecError("Batsim is a program of its own and is reached over ZeroMQ")
     begin = time.process_time()
@@ -93,7 +93,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
         durable.write_text(table, table.read_text() + "".join(rows), sync=False)
     spent_s = time.process_time() - begin - session.cpu_s
     spans = simulation.outputs.jobs.spans or None
-    return Played(
+    return PlayerResult(
         spent_s,
         spans=spans,
         own_places=simulation.outputs.jobs.own_places if spans and not stranded else None,

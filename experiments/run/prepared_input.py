@@ -6,10 +6,10 @@ from pathlib import Path
 
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.run.manifest import checksum
-from spillway.experiments.run.spec import Prepared
+from spillway.experiments.run.spec import PreparedInput
 
 
-def checked(root: Path, prepared: Prepared) -> Path:
+def checked(root: Path, prepared: PreparedInput) -> Path:
     """Return the path of an input after a check that its contents are as prepared.
 
     Parameters
@@ -30,7 +30,7 @@ def checked(root: Path, prepared: Prepared) -> Path:
     return path
 
 
-def damage(root: Path, prepared: Prepared) -> str:
+def damage(root: Path, prepared: PreparedInput) -> str:
     """The fault of an input; "" if it is unchanged."""
     try:
         found = checksum(root / prepared.path)

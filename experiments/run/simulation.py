@@ -12,7 +12,7 @@ from spillway.core import Stopwatch
 from spillway.experiments.run import memory, players, uncontended_jobs
 from spillway.experiments.run.io_phases import write_phases
 from spillway.experiments.run.job_table import mark_cancelled, write_jobs
-from spillway.experiments.run.player_files import Played
+from spillway.experiments.run.player_files import PlayerResult
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
 from spillway.experiments.run.sessions import make_session, model_of
@@ -70,7 +70,9 @@ def _stranded(names: Sequence[str]) -> Iterator[str]:
         yield f"{many(len(names), 'job', 'jobs')} never started, because hosts were out to the end: {listed}"
 
 
-def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:
+def _write_tables(
+    task: Task, folder: Path, records: Mapping[str, JobRecord], played: PlayerResult, *, wanted: bool
+) -> None:
     """Write the table of jobs, with times without contention if ``wanted``, and the model's further tables."""
     model = model_of(task.run)
     uncontended_s = uncontended_jobs.uncontended_s(task.run, task.root, records) if wanted else None

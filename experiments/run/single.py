@@ -26,7 +26,7 @@ from pathlib import Path
 
 from spillway.analysis.measures.metrics import summarise
 from spillway.analysis.tables.jobs import read_run
-from spillway.base.errors import Stopped
+from spillway.base.errors import ServiceStop
 from spillway.base.options import show
 from spillway.experiments.campaign.workers.pool import Progress, Report, describe
 from spillway.experiments.campaign.workers.signals import StopSignal
@@ -47,7 +47,7 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
     with folders.scratch(task.folder) as folder:
         try:
             _execute_in(folder, task, report)
-        except Stopped as stop:
+        except ServiceStop as stop:
             raise StopSignal(stop.number) from None
         except Exception as error:
             with contextlib.suppress(OSError):  # on a full disk not even the cause can be written

@@ -273,7 +273,7 @@ class Campaign(Playing):
     seeds: tuple[int, ...] = (0,)
 
 
-class Prepared(Struct, frozen=True):
+class PreparedInput(Struct, frozen=True):
     """An input file in the campaign's own ``inputs`` folder, with the sha256 of its bytes."""
 
     name: str
@@ -305,8 +305,8 @@ class RunSpec(Struct, frozen=True):
     """
 
     id: str
-    workload: Prepared
-    platform: Prepared
+    workload: PreparedInput
+    platform: PreparedInput
     policy: PolicySpec
     settings: dict[str, Value]
     engine: Engine
@@ -316,7 +316,7 @@ class RunSpec(Struct, frozen=True):
     model_options: dict[str, Value] = {}
     image: str = ""
     code: str = ""
-    events: Prepared | None = None
+    events: PreparedInput | None = None
 
 
 _PLAIN = Playing(uncontended=False)

@@ -20,7 +20,7 @@ from spillway.experiments.site.hierarchical import read_resources
 from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import Entry
-from spillway.experiments.site.written import Written, written
+from spillway.experiments.site.written import SiteText, written
 from spillway.schedulers.model.site import Association, Site, Weights
 from spillway.schedulers.model.site_parts import NO_BUFFERS, Buffers, Cpus, Gpus, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
@@ -94,7 +94,7 @@ COMMANDS = tuple(dict.fromkeys(kind.command for kind in KINDS))
 
 
 @dataclass(frozen=True)
-class _Imported:
+class _SiteImport:
     """A site's description.
 
     Attributes
@@ -109,7 +109,7 @@ class _Imported:
     said: list[str] = field(default_factory=list)
 
 
-def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
+def imported(files: Sequence[Path], cluster: str = "") -> _SiteImport:
     """The description of the site that some files are about, in any order.
 
     Parameters
@@ -125,7 +125,7 @@ def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
     return imported_texts({str(path): _text(path) for path in files}, cluster)
 
 
-def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _Imported:
+def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _SiteImport:
     """As :func:`imported`, from the texts of files by their names."""
     pieces = Pieces(cluster, wanted=cluster)
     kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
@@ -142,7 +142,7 @@ def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _Imported:
     text = written(made)
     site_of(parse_toml(text, limits.SITE_BYTES), "the description of these files")
     read = [f"{name}: read as {command}" for name, command in pieces.kinds.items()]
-    return _Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
+    return _SiteImport(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
 
 
 def _text(path: Path) -> str:
@@ -159,7 +159,7 @@ def _kind_of(text: str, name: str) -> Kind:
     raise InputError(f"{name}: expected the contents of one of these: {', '.join(COMMANDS)}")
 
 
-def _written(pieces: Pieces) -> Written:
+def _written(pieces: Pieces) -> SiteText:
     """The pieces as one site, with the assumptions for those that are missing, by table."""
     partitions = pieces.partitions or pieces.configured
     nodes = _nodes(pieces)
@@ -183,7 +183,7 @@ def _written(pieces: Pieces) -> Written:
         scheduler=pieces.scheduler or Scheduler(),
         buffers=pieces.buffers or Buffers(kind=NO_BUFFERS if pieces.weights is not None else ""),
     )
-    return Written(site, compressed(nodes), assumed, tuple(pieces.notes))
+    return SiteText(site, compressed(nodes), assumed, tuple(pieces.notes))
 
 
 def _nodes(pieces: Pieces) -> list[str]:

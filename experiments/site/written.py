@@ -30,7 +30,7 @@ _READABLE_S = 120.0
 
 
 @dataclass(frozen=True)
-class Written:
+class SiteText:
     """Contents of the file.
 
     Attributes
@@ -51,7 +51,7 @@ class Written:
     notes: tuple[str, ...] = ()
 
 
-def written(what: Written) -> str:
+def written(what: SiteText) -> str:
     """The text of the file."""
     lines = [*_comment(HEAD), ""]
     lines += [line for note in what.notes for line in _comment(f"NOTE: {printable(note)}")]

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from spillway.experiments.slurm.configuration import FOLDER, HOST, Settings, Submission, job_script
-from spillway.experiments.slurm.recording import Instant, Seen
+from spillway.experiments.slurm.recording import Instant, SlurmOutput
 from spillway.experiments.slurm.site import FIRST_USER, OF_THE_MACHINE, SHOWN, Site, associations, reservation
 
 UNCOVERED = 78
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _run(world: World, settings: Settings, jobs: list[Submission]) -> Seen:
+def _run(world: World, settings: Settings, jobs: list[Submission]) -> SlurmOutput:
     site = settings.site
     _add_users(world, site)
     daemons = {} if site is None else _start_database(world, site)
@@ -258,7 +258,7 @@ class _Play:
         self._look_s = started_s
         self._third = 0
 
-    def to_the_end(self) -> Seen:
+    def to_the_end(self) -> SlurmOutput:
         """Submit and record until no job is left."""
         last: dict[int, tuple[str, str]] = {}
         left = sorted(range(len(self._jobs)), key=lambda number: self._jobs[number].at_s)
@@ -280,7 +280,7 @@ class _Play:
                         changed = now
                 last |= seen
                 if not seen and not left:
-                    return Seen(states=self._states, instants=self._instants, submitted=self._submitted)
+                    return SlurmOutput(states=self._states, instants=self._instants, submitted=self._submitted)
                 if now - changed > _LONGEST_QUIET_S:
                     raise SystemExit(f"no job has changed its state for {_LONGEST_QUIET_S:g} s; left: {seen}")
             time.sleep(max(0.0, min(0.05, polled + POLL_S - time.time())))

@@ -13,7 +13,7 @@ import msgspec
 
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.errors import RunFailed
-from spillway.experiments.slurm.availability import Missing
+from spillway.experiments.slurm.availability import MissingRequirement
 from spillway.experiments.slurm.configuration import (
     BURST_BUFFER_CONF,
     CGROUP_CONF,
@@ -26,7 +26,7 @@ from spillway.experiments.slurm.configuration import (
 )
 from spillway.experiments.slurm.inside import UNCOVERED
 from spillway.experiments.slurm.packages import cache_folder, programs
-from spillway.experiments.slurm.recording import Recording, Seen, recorded
+from spillway.experiments.slurm.recording import Recording, SlurmOutput, recorded
 from spillway.experiments.slurm.site import MARIADB_CONF, slurmdbd_conf
 
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
@@ -40,7 +40,7 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
 
     Raises
     ------
-    Missing
+    MissingRequirement
         Namespaces or packages are not available here.
     RunFailed
         Slurm did not start, or did not run all jobs.
@@ -53,20 +53,22 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
         _prepare(folder, settings, in_order)
         say(f"{len(jobs)} jobs on a Slurm {settings.release} of {settings.nodes} nodes: this takes some minutes ...")
         _inside(root, folder)
-        seen = msgspec.json.decode((folder / "seen.json").read_bytes(), type=Seen)
+        seen = msgspec.json.decode((folder / "seen.json").read_bytes(), type=SlurmOutput)
         log = (folder / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
     return recorded(log, settings, in_order, seen)
 
 
 def try_namespaces() -> None:
-    """Raise :class:`~spillway.experiments.slurm.availability.Missing` where namespaces cannot be made."""
+    """Raise :class:`~spillway.experiments.slurm.availability.MissingRequirement` where namespaces cannot be made."""
     try:
         done = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise Missing("there is no 'unshare' on PATH") from None
+        raise MissingRequirement("there is no 'unshare' on PATH") from None
     if done.returncode != 0:
         why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise Missing(f"namespaces cannot be made here ({why}); root can make them unless a container forbids it")
+        raise MissingRequirement(
+            f"namespaces cannot be made here ({why}); root can make them unless a container forbids it"
+        )
 
 
 def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> None:
@@ -116,7 +118,7 @@ def _inside(root: Path, folder: Path) -> None:
             process.kill()
             process.wait()
     if process.returncode == UNCOVERED:
-        raise Missing(
+        raise MissingRequirement(
             f"overlay mounts cannot be made in a namespace here: {said.splitlines()[0] if said else 'refused'}"
         )
     if process.returncode != 0:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spillway.base import durable
-from spillway.experiments.slurm.availability import Missing
+from spillway.experiments.slurm.availability import MissingRequirement
 
 _SUITES: Mapping[str, str] = {"22.05": "bookworm", "24.11": "trixie"}
 """Debian's suite that has a release of Slurm."""
@@ -53,14 +53,16 @@ def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
 
     Raises
     ------
-    Missing
+    MissingRequirement
         A program of the system or Debian's keyring is missing, or a package is not available.
     """
     for name in PROGRAMS:
         if shutil.which(name) is None:
-            raise Missing(f"there is no {name!r} on PATH (Debian and its derivatives have it)")
+            raise MissingRequirement(f"there is no {name!r} on PATH (Debian and its derivatives have it)")
     if not KEYRING.exists():
-        raise Missing(f"there is no {KEYRING} to verify Debian's packages with (package debian-archive-keyring)")
+        raise MissingRequirement(
+            f"there is no {KEYRING} to verify Debian's packages with (package debian-archive-keyring)"
+        )
     root = folder / release
     if _complete(root):
         return root
@@ -114,7 +116,7 @@ def _mirror() -> str:
     for line in listed.splitlines():
         if match := re.fullmatch(r"(\S+) [^\s/-]+", line):
             return match[1]
-    raise Missing("the system's apt sources name no mirror of Debian")
+    raise MissingRequirement("the system's apt sources name no mirror of Debian")
 
 
 def _called(command: list[str]) -> str:
@@ -122,5 +124,5 @@ def _called(command: list[str]) -> str:
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
         asked = [word for word in command if word in ("update", "install", "indextargets")]
-        raise Missing(f"{' '.join([command[0], *asked])} failed: {lines[-1]}")
+        raise MissingRequirement(f"{' '.join([command[0], *asked])} failed: {lines[-1]}")
     return done.stdout

@@ -112,7 +112,7 @@ class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     shares: list[str]
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SlurmOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Output of the commands of a Slurm, at times in s since the epoch; as in :class:`Recording`.
 
     Attributes
@@ -202,7 +202,7 @@ def _text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Seen) -> Recording:
+def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: SlurmOutput) -> Recording:
     """Make a recording from the controller's log and the output of commands.
 
     Raises

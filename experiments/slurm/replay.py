@@ -32,7 +32,7 @@ from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import LICENSES_FIELD, Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import License, Site, site_text
-from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import RecordedPasses, SlurmBackfill
 from spillway.schedulers.policykit.nodespace import EXACT_S
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
@@ -73,19 +73,19 @@ def starts(recording: Recording, *, passes: bool) -> list[float]:
     return replayed(recording, passes=passes).starts
 
 
-class _Replayed(NamedTuple):
+class _ReplayResult(NamedTuple):
     """Simulated starts (s), and for each instant of the recording priorities of waiting jobs by job and partition."""
 
     starts: list[float]
     priorities: list[dict[tuple[int, str], int]]
 
 
-def replayed(recording: Recording, *, passes: bool) -> _Replayed:
+def replayed(recording: Recording, *, passes: bool) -> _ReplayResult:
     """As :func:`starts`, with the priorities at the instants of the recording."""
-    seen, looked = _Starts(), _Look(recording)
+    seen, looked = _Starts(), _PriorityProbe(recording)
     site = site_text(looked.site) if looked.site is not None else ""
     settings = Settings(bb_life=LIFE, site=site, begins=recording.begins if site else "")
-    session = assemble(policy(recording, looked, passes=passes), settings, Completing(), observer=seen)
+    session = assemble(policy(recording, looked, passes=passes), settings, CompletingModel(), observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
@@ -93,7 +93,7 @@ def replayed(recording: Recording, *, passes: bool) -> _Replayed:
         workload = workload_from_object(submissions(recording))
         Simulation(machine, [workload], engine, InProcessLink(session), options).run()
     found = [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
-    return _Replayed(found, looked.priorities)
+    return _ReplayResult(found, looked.priorities)
 
 
 def site_of_recording(recording: Recording) -> Site | None:
@@ -112,7 +112,7 @@ def site_of_recording(recording: Recording) -> Site | None:
     return msgspec.structs.replace(site, weights=msgspec.structs.replace(site.weights, phase_s=phase_s))
 
 
-class _Look:
+class _PriorityProbe:
     """Records the priorities of waiting jobs, at the first pass at or after each instant."""
 
     def __init__(self, recording: Recording) -> None:
@@ -130,7 +130,7 @@ class _Look:
 
 
 @dataclass(frozen=True)
-class _Watched(SlurmBackfill):
+class _WatchedPolicy(SlurmBackfill):
     """The policy, with a look at each of its passes."""
 
     look: Callable[[View], None] = lambda view: None
@@ -140,10 +140,10 @@ class _Watched(SlurmBackfill):
         return super().with_buffers_first(view)
 
 
-def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
+def policy(recording: Recording, look: _PriorityProbe, *, passes: bool) -> SlurmBackfill:
     """The policy with the settings of that Slurm."""
     settings = recording.settings
-    return _Watched(
+    return _WatchedPolicy(
         look=look,
         order="multifactor" if recording.site else "fcfs",
         release=settings.release,
@@ -156,7 +156,9 @@ def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
         bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
-        recorded=Recorded(tuple(recording.main), tuple(recording.backfill), _extended_s(recording), _cut(recording))
+        recorded=RecordedPasses(
+            tuple(recording.main), tuple(recording.backfill), _extended_s(recording), _cut(recording)
+        )
         if passes
         else None,
     )
@@ -249,7 +251,7 @@ COMPLETING_FIELD = "completing_s"
 
 
 @dataclass(frozen=True)
-class Completing(JobModel):
+class CompletingModel(JobModel):
     """A job runs as submitted; after its end it holds its nodes and licenses for another ``completing_s`` seconds.
 
     Slurm's controller releases the counts of the job's account and QOS when it notes the job's end; of a job with

@@ -27,7 +27,7 @@ MEASURED = "Slurm "
 """Begin of the names of rows that a real Slurm has measured."""
 
 
-class Way(NamedTuple):
+class SlurmSetup(NamedTuple):
     """A way to set up a Slurm.
 
     Attributes
@@ -47,10 +47,10 @@ class Way(NamedTuple):
 
 
 WAYS = (
-    Way("default"),
-    Way("bf_licenses", bf_licenses=True),
-    Way("bf_licenses, linear", select="linear", bf_licenses=True),
-    Way("bf_licenses, counted", bf_licenses=True, counted=True),
+    SlurmSetup("default"),
+    SlurmSetup("bf_licenses", bf_licenses=True),
+    SlurmSetup("bf_licenses, linear", select="linear", bf_licenses=True),
+    SlurmSetup("bf_licenses, counted", bf_licenses=True, counted=True),
 )
 """``SchedulerParameters=bf_licenses`` or not, the former with ``SelectType=select/linear``, or with licenses alone."""
 
@@ -58,7 +58,7 @@ _COUNTED = "bb"
 """Name of the licenses that stand for the buffer."""
 
 
-def settings(case: StarvationCase, way: Way) -> Settings:
+def settings(case: StarvationCase, way: SlurmSetup) -> Settings:
     """Settings of Slurm for a case: passes every second, planned to the second."""
     return Settings(
         nodes=case.world.nodes,
@@ -71,13 +71,13 @@ def settings(case: StarvationCase, way: Way) -> Settings:
     )
 
 
-def _licenses(way: Way, licenses: int, gb: int) -> dict[str, int]:
+def _licenses(way: SlurmSetup, licenses: int, gb: int) -> dict[str, int]:
     """Licenses by name, of the site or of a job."""
     amounts = {LICENSE: licenses, _COUNTED: gb if way.counted else 0}
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def submissions(case: StarvationCase, way: Way) -> list[Submission]:
+def submissions(case: StarvationCase, way: SlurmSetup) -> list[Submission]:
     """The jobs of a case, as they are submitted."""
     first_s = case.world.jobs[0].submit_s
     return [
@@ -94,7 +94,7 @@ def submissions(case: StarvationCase, way: Way) -> list[Submission]:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class StarvationRecordings:
     """Recordings of a real Slurm, by case."""
 
     name: str
@@ -111,13 +111,13 @@ class Recorded:
         }
 
 
-def recorded(way: Way, recordings: Mapping[str, Recording]) -> Recorded:
+def recorded(way: SlurmSetup, recordings: Mapping[str, Recording]) -> StarvationRecordings:
     """Recordings of a way, by case, under its name in tables."""
     (version,) = {recording.slurm for recording in recordings.values()}
-    return Recorded(f"{MEASURED}{version} ({way.name})", recordings)
+    return StarvationRecordings(f"{MEASURED}{version} ({way.name})", recordings)
 
 
-def kept(folder: Path) -> list[Recorded]:
+def kept(folder: Path) -> list[StarvationRecordings]:
     """Recordings that :func:`keep` wrote into a folder, a row for each way.
 
     Raises
@@ -139,7 +139,7 @@ def kept(folder: Path) -> list[Recorded]:
     return rows
 
 
-def keep(found: Mapping[Way, Mapping[str, Recording]], folder: Path) -> None:
+def keep(found: Mapping[SlurmSetup, Mapping[str, Recording]], folder: Path) -> None:
     """Write recordings into a folder, made if it does not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     for way, recordings in found.items():
@@ -147,11 +147,11 @@ def keep(found: Mapping[Way, Mapping[str, Recording]], folder: Path) -> None:
             write(recordings[case.name], _path(folder, case, way))
 
 
-def _path(folder: Path, case: StarvationCase, way: Way) -> Path:
+def _path(folder: Path, case: StarvationCase, way: SlurmSetup) -> Path:
     return folder / f"{case.name}-{way.name}.json".replace(",", "").replace(" ", "-")
 
 
-def run_all(say: Callable[[str], None]) -> dict[Way, dict[str, Recording]]:
+def run_all(say: Callable[[str], None]) -> dict[SlurmSetup, dict[str, Recording]]:
     """Run all cases in all ways, each on a Slurm of its own, side by side: they sleep most of the time.
 
     Raises as :func:`spillway.experiments.slurm.live.run`.
@@ -161,7 +161,7 @@ def run_all(say: Callable[[str], None]) -> dict[Way, dict[str, Recording]]:
     programs(RELEASE, cache_folder(), say)  # else each run would download them
     with ThreadPoolExecutor(len(each)) as pool:
         done = pool.map(lambda one: run(settings(*one), submissions(*one), say), each)
-        found: dict[Way, dict[str, Recording]] = {way: {} for way in WAYS}
+        found: dict[SlurmSetup, dict[str, Recording]] = {way: {} for way in WAYS}
         for (case, way), recording in zip(each, done, strict=True):
             found[way][case.name] = recording
     return found

@@ -133,7 +133,7 @@ def recordings_of(options: Mapping[str, Any]) -> list[Recording]:
     SpecError
         An option is out of its range, or excludes another one; a file is not a recording; several are not of the same
         jobs.
-    Missing
+    MissingRequirement
         No Slurm can be run here.
     RunFailed
         Slurm did not run the jobs.

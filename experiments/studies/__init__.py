@@ -23,7 +23,7 @@ from spillway.experiments.studies.measures import ratio as ratio
 from spillway.experiments.studies.points import Point as Point
 from spillway.experiments.studies.product import Product as Product
 from spillway.experiments.studies.study import SEEDS as SEEDS
-from spillway.experiments.studies.study import Computed as Computed
+from spillway.experiments.studies.study import ComputedPoints as ComputedPoints
 from spillway.experiments.studies.study import Study as Study
 from spillway.experiments.studies.tables import Means as Means
 from spillway.experiments.studies.tables import Ratios as Ratios

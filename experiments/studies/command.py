@@ -21,9 +21,9 @@ from spillway.experiments.studies.pairs import Reading
 from spillway.experiments.studies.points import Grid, Point, Value
 from spillway.experiments.studies.report import Outcome
 from spillway.experiments.studies.results import Results
-from spillway.experiments.studies.runner import Played, play_points
+from spillway.experiments.studies.runner import PointResults, play_points
 from spillway.experiments.studies.study import OTHER, Study
-from spillway.experiments.studies.verdicts import Judged, judge, vary
+from spillway.experiments.studies.verdicts import JudgedClaim, judge, vary
 
 FAILURES = 1
 """Exit code if a point failed."""
@@ -44,7 +44,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
         draws = [] if withheld or options.quick else study.varied(changes)
         points = list(dict.fromkeys([*usual, *(point for found in (*crossed.values(), *draws) for point in found)]))
 
-        def play(points: Sequence[Point]) -> Played:
+        def play(points: Sequence[Point]) -> PointResults:
             workers = conduct.workers or available_cores()
             return play_points(study, points, out, executor_of(conduct), console, workers=workers, rerun=conduct.rerun)
 
@@ -146,8 +146,8 @@ def _changed(changes: Mapping[str, Sequence[Value]]) -> str:
 
 
 def _judge_readings(
-    study: Study, played: Played, crossed: Mapping[Reading, Sequence[Point]]
-) -> dict[Reading, list[Judged]]:
+    study: Study, played: PointResults, crossed: Mapping[Reading, Sequence[Point]]
+) -> dict[Reading, list[JudgedClaim]]:
     claims = [claim.cut(study.crossing or {}) for claim in study.claims]
     return {
         reading: judge(claims, _results(study, played, points), study.fitted(dict(reading)))
@@ -155,7 +155,7 @@ def _judge_readings(
     }
 
 
-def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
+def _results(study: Study, played: PointResults, points: Sequence[Point]) -> Results:
     values = {point: played.values[point] for point in points if point in played.values}
     return Results(values, study.unit, folders=played.folders)
 

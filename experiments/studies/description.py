@@ -24,10 +24,18 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import claims as regions
 from spillway.experiments.studies.claims import Choice, Claim, Measure, Parameter, Premise, Region
 from spillway.experiments.studies.figures import Bars, Forest, Lines
-from spillway.experiments.studies.measures import Against, Beside, Compared, Largest, Mean, Occurring, Steps
+from spillway.experiments.studies.measures import (
+    Comparison,
+    ComparisonPair,
+    LargestOverAxis,
+    Mean,
+    OccurrenceMean,
+    RatioOfMeans,
+    Steps,
+)
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.product import Product
-from spillway.experiments.studies.study import Computed, Figure, Study
+from spillway.experiments.studies.study import ComputedPoints, Figure, Study
 from spillway.experiments.studies.tables import Means, Ratios
 
 Axes = dict[str, Value | list[Value]]
@@ -37,14 +45,14 @@ T = TypeVar("T")
 
 SHARED: Mapping[str, Callable[..., Any]] = {
     "mean": Mean,
-    "occurring": lambda metric, axes: Occurring(Mean(metric, axes)),
-    "ratio": partial(Compared, ratios=True),
-    "difference": partial(Compared, ratios=False),
-    "against": Against,
-    "change": partial(Against, percent=True),
-    "quotient": partial(Beside, ratios=True),
-    "gap": partial(Beside, ratios=False),
-    "largest": Largest,
+    "occurring": lambda metric, axes: OccurrenceMean(Mean(metric, axes)),
+    "ratio": partial(Comparison, ratios=True),
+    "difference": partial(Comparison, ratios=False),
+    "against": RatioOfMeans,
+    "change": partial(RatioOfMeans, percent=True),
+    "quotient": partial(ComparisonPair, ratios=True),
+    "gap": partial(ComparisonPair, ratios=False),
+    "largest": LargestOverAxis,
     "steps": Steps,
 }
 """Measures of all studies by their names in a description."""
@@ -93,7 +101,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 def read_study(
     path: Path,
-    play: Product | Computed,
+    play: Product | ComputedPoints,
     *,
     measures: Mapping[str, Callable[..., Measure]] | None = None,
     figures: Sequence[Figure] = (),

@@ -25,7 +25,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """A value at some points against their counterparts, which differ from them in the named axes only.
 
     Attributes
@@ -53,13 +53,13 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Against:
+class RatioOfMeans:
     """A mean at some points as a multiple of the mean at others, unit by unit, where both were played.
 
     Attributes
     ----------
     metric, above, below, axes
-        See :class:`Compared`; the points need no counterparts: each side is the mean over its own.
+        See :class:`Comparison`; the points need no counterparts: each side is the mean over its own.
     percent
         Whether the value is the change in percent.
     """
@@ -85,11 +85,11 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ComparisonPair:
     """Two comparisons, unit by unit where both were played: the ratio of them, or their difference."""
 
-    one: Against
-    other: Against
+    one: RatioOfMeans
+    other: RatioOfMeans
     ratios: bool
 
     def __call__(self, results: Results) -> Sample:
@@ -100,7 +100,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Occurring:
+class OccurrenceMean:
     """A mean over the units in which the measured thing happened: those with a value."""
 
     measure: Mean
@@ -111,10 +111,10 @@ class Occurring:
 
 
 @dataclass(frozen=True)
-class Largest:
+class LargestOverAxis:
     """The largest of a measure's values over some values of an axis ("up to"), seed by seed."""
 
-    measure: Mean | Compared | Against
+    measure: Mean | Comparison | RatioOfMeans
     axis: str
     values: tuple[Value, ...]
 
@@ -138,7 +138,7 @@ class Steps:
         -1 if the value must fall: the result is above 0 if it does at each step.
     """
 
-    measure: Mean | Compared
+    measure: Mean | Comparison
     points: tuple[Mapping[str, Value], ...]
     sign: int
 
@@ -153,11 +153,11 @@ def mean(metric: str, **axes: Value) -> Mean:
     return Mean(metric, axes)
 
 
-def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
+def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Comparison:
     """Ratio of two values: ``ratio("mean_waiting_time_s", {"policy": "fcfs"}, {"policy": "easy"})``."""
-    return Compared(metric, above, below, axes, ratios=True)
+    return Comparison(metric, above, below, axes, ratios=True)
 
 
-def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
+def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Comparison:
     """Difference of two values; written as :func:`ratio`."""
-    return Compared(metric, above, below, axes, ratios=False)
+    return Comparison(metric, above, below, axes, ratios=False)

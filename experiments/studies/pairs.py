@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from spillway.experiments.studies.claims import Choice
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.study import Study
-from spillway.experiments.studies.verdicts import Judged
+from spillway.experiments.studies.verdicts import JudgedClaim
 
 Reading = tuple[tuple[str, Value], ...]
 """Axes of a study's choices with their values, in order."""
 
-_Crossed = Mapping[Reading, Sequence[Judged]]
+_Crossed = Mapping[Reading, Sequence[JudgedClaim]]
 """The claims under each reading that was compared."""
 
 

@@ -24,10 +24,10 @@ from spillway.experiments.run.folders import write_text
 from spillway.experiments.studies.claims import Parameter
 from spillway.experiments.studies.pairs import Pair, Reading, apart
 from spillway.experiments.studies.results import Results
-from spillway.experiments.studies.runner import Played
+from spillway.experiments.studies.runner import PointResults
 from spillway.experiments.studies.study import Study
 from spillway.experiments.studies.tables import Means
-from spillway.experiments.studies.verdicts import Case, Judged, Varied, Verdict, width
+from spillway.experiments.studies.verdicts import Case, JudgedClaim, VariedClaim, Verdict, width
 
 CLAIMS = "claims.json"
 """File of a study's verdicts, written by :func:`spillway.experiments.campaign.folder.reuse.keep`."""
@@ -81,11 +81,11 @@ class Outcome:
     """
 
     study: Study
-    played: Played
+    played: PointResults
     results: Results
-    judged: Sequence[Judged]
-    crossed: Mapping[Reading, Sequence[Judged]] = field(default_factory=dict)
-    varied: Mapping[str, Varied] = field(default_factory=dict)
+    judged: Sequence[JudgedClaim]
+    crossed: Mapping[Reading, Sequence[JudgedClaim]] = field(default_factory=dict)
+    varied: Mapping[str, VariedClaim] = field(default_factory=dict)
     withheld: str = ""
     quick: bool = False
     command: str = ""
@@ -97,7 +97,7 @@ class Outcome:
         return [(kind, table) for kind, table in made if table.rows]
 
 
-def counts(judged: Sequence[Judged]) -> str:
+def counts(judged: Sequence[JudgedClaim]) -> str:
     """Number of claims by verdict, in words."""
     found = ", ".join(f"{sum(one.verdict is verdict for one in judged)} {verdict.value}" for verdict in Verdict)
     return f"{len(judged)} claims: {found}"
@@ -151,7 +151,7 @@ def lines_of(outcome: Outcome) -> list[Line]:
     ]  # fmt: skip
 
 
-def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
+def _reading_sentence(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> str:
     """A sentence on readings that give all statements; readings whose points were not all played are counted apart.
 
     A statement without a value under any reading is not compared: for example, its points are too many to cross.
@@ -176,7 +176,7 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
     return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {len(compared)}."
 
 
-def _reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
+def _reading_table(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> Table:
     """Readings by statement, with the verdicts."""
     readings = list(crossed)
     axes = [name for name, _ in readings[0]]
@@ -229,7 +229,7 @@ def _words(reading: Reading) -> str:
     return ", ".join(f"{name} {value}" for name, value in reading)
 
 
-def _group_table(judged: Sequence[Judged]) -> Table:
+def _group_table(judged: Sequence[JudgedClaim]) -> Table:
     """Number of claims by group and verdict."""
     found = Counter((one.claim.group, one.verdict) for one in judged)
     groups = [group for group in dict.fromkeys(one.claim.group for one in judged) if group]
@@ -237,7 +237,7 @@ def _group_table(judged: Sequence[Judged]) -> Table:
     return Table(("group", *(verdict.value for verdict in Verdict)), rows)
 
 
-def _claims(outcome: Outcome, judged: Sequence[Judged]) -> Table:
+def _claims(outcome: Outcome, judged: Sequence[JudgedClaim]) -> Table:
     """Claims with our values; published ones only if the conditions are the paper's."""
     published = not outcome.withheld
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
@@ -250,11 +250,11 @@ def _claims(outcome: Outcome, judged: Sequence[Judged]) -> Table:
     return Table(columns, rows)
 
 
-def _published(one: Judged) -> str:
+def _published(one: JudgedClaim) -> str:
     return f"{one.claim.region.published} {one.claim.unit}".strip()
 
 
-def _ours(one: Judged) -> str:
+def _ours(one: JudgedClaim) -> str:
     if not one.cases:
         return ""
     if len(one.cases) == 1:
@@ -264,7 +264,7 @@ def _ours(one: Judged) -> str:
     return f"{one.inside} of {len(one.cases)} cases: {words}"
 
 
-def _value(one: Judged, case: Case) -> str:
+def _value(one: JudgedClaim, case: Case) -> str:
     found = case.estimate
     if math.isnan(found.value):
         return "not defined"
@@ -328,7 +328,7 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
 
 def _grouped(outcome: Outcome) -> Iterator[Block]:
     """Claims without a group, the number of claims by group and verdict, and the claims of each group."""
-    groups: dict[str, list[Judged]] = {}
+    groups: dict[str, list[JudgedClaim]] = {}
     for one in outcome.judged:
         groups.setdefault(one.claim.group, []).append(one)
     if "" in groups:

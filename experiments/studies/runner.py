@@ -20,17 +20,17 @@ from spillway.analysis.document.terminal import say
 from spillway.base.arguments import how
 from spillway.base.plugins import OUTSIDE, module_from_file
 from spillway.experiments.campaign.folder import reuse
-from spillway.experiments.campaign.folder.reuse import Found
+from spillway.experiments.campaign.folder.reuse import KeptResult
 from spillway.experiments.campaign.workers import signals
-from spillway.experiments.campaign.workers.pool import Executor, Failed, Finished, Pool, Report
+from spillway.experiments.campaign.workers.pool import Executor, Pool, Report, RunEnd, RunFailure
 from spillway.experiments.run import codehash
-from spillway.experiments.run.errors import Interrupted
+from spillway.experiments.run.errors import Interruption
 from spillway.experiments.run.folders import make_folder
 from spillway.experiments.run.spec import Task
 from spillway.experiments.studies import product
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import Product
-from spillway.experiments.studies.study import Computed, Study
+from spillway.experiments.studies.study import ComputedPoints, Study
 from spillway.schedulers.policies import find_policy
 
 _EVERY_S = 20.0
@@ -38,7 +38,7 @@ _EVERY_S = 20.0
 
 
 @dataclass
-class Played:
+class PointResults:
     """Outcome of the points.
 
     Attributes
@@ -55,12 +55,12 @@ class Played:
 
     values: dict[Point, Values] = field(default_factory=dict)
     failed: dict[Point, str] = field(default_factory=dict)
-    old: list[Found] = field(default_factory=list)
+    old: list[KeptResult] = field(default_factory=list)
     folders: dict[Point, Path] = field(default_factory=dict)
 
-    def and_also(self, other: Played) -> Played:
+    def and_also(self, other: PointResults) -> PointResults:
         """The outcomes of both."""
-        return Played(
+        return PointResults(
             self.values | other.values,
             self.failed | other.failed,
             self.old + other.old,
@@ -108,7 +108,7 @@ def play_points(
     *,
     workers: int,
     rerun: bool,
-) -> Played:
+) -> PointResults:
     """Play all points of a study that have no result yet.
 
     Parameters
@@ -120,7 +120,7 @@ def play_points(
 
     Raises
     ------
-    Interrupted
+    Interruption
         A signal came; finished points stay.
     """
     if isinstance(study.play, Product):
@@ -128,7 +128,7 @@ def play_points(
         outcome = product.play_all(runs, root, executor, console, rerun=rerun)
         failed = {point: outcome.failed[run.id] for point, run in runs.items() if run.id in outcome.failed}
         values = product.measured(study.play, runs, outcome, root)
-        return Played(values, failed, outcome.old, folders={point: root / runs[point].id for point in values})
+        return PointResults(values, failed, outcome.old, folders={point: root / runs[point].id for point in values})
     played = _compute(study, study.play, points, root / "points", console, workers, rerun)
     played.values = {point: study.play.seen(point, values) for point, values in played.values.items()}
     return played
@@ -136,18 +136,18 @@ def play_points(
 
 def _compute(
     study: Study,
-    play: Computed,
+    play: ComputedPoints,
     points: Sequence[Point],
     folder: Path,
     console: Console,
     workers: int,
     rerun: bool,
-) -> Played:
+) -> PointResults:
     played_as = {point: _item(study, play, study.same(point), folder) for point in points}
     items = list(dict.fromkeys(played_as.values()))
     found = {item: reuse.look(item.path, item.asked, item.code) for item in items}
     todo = reuse.choose(found, console, rerun=rerun, what="points")
-    played = Played(old=reuse.left(found, todo))
+    played = PointResults(old=reuse.left(found, todo))
     batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
     if batches:
         make_folder(folder)
@@ -161,7 +161,7 @@ def _play_batches(
     work: Callable[[tuple[_Item, ...], Report], None],
     batches: Sequence[tuple[_Item, ...]],
     workers: int,
-    played: Played,
+    played: PointResults,
     console: Console,
 ) -> None:
     whole, done, said = sum(map(len, batches)), 0, time.monotonic()
@@ -170,18 +170,18 @@ def _play_batches(
             task = bar.add_task("points", total=whole)
             with closing(Pool(work, workers).run(batches)) as news_of:
                 for batch, news in news_of:
-                    if not isinstance(news, Finished | Failed):
+                    if not isinstance(news, RunEnd | RunFailure):
                         continue
                     done += len(batch)
                     bar.update(task, completed=done)
-                    if isinstance(news, Failed):
+                    if isinstance(news, RunFailure):
                         played.failed |= {item.point: news.cause for item in batch if not item.path.exists()}
                     if not console.is_terminal and (time.monotonic() - said > _EVERY_S or done == whole):
                         said = time.monotonic()
                         say(console, f"[{done}/{whole}] points")
     except KeyboardInterrupt as stop:
         number = signals.number_of(stop)
-        raise Interrupted(f"{how(number)}; repeat the command to go on", number) from None
+        raise Interruption(f"{how(number)}; repeat the command to go on", number) from None
 
 
 def _play_batch(function: Callable[[Point], Values], batch: tuple[_Item, ...], report: Report) -> None:
@@ -190,11 +190,11 @@ def _play_batch(function: Callable[[Point], Values], batch: tuple[_Item, ...], r
         reuse.keep(item.path, item.asked, item.code, values)
 
 
-def _item(study: Study, play: Computed, point: Point, folder: Path) -> _Item:
+def _item(study: Study, play: ComputedPoints, point: Point, folder: Path) -> _Item:
     asked = {"study": study.name, "point": [list(axis) for axis in point.axes], "inputs": play.inputs(point)}
     modules = [find_policy(name).cls.__module__ for name in play.policies(point)]
     return _Item(point, folder / f"{point.id}.json", asked, codehash.code_of(*modules, play.play.__module__))
 
 
-def _is_there(item: _Item, played: Played) -> bool:
+def _is_there(item: _Item, played: PointResults) -> bool:
     return item.point not in played.failed and item.path.exists()

@@ -30,7 +30,7 @@ class Figure(Protocol):
 
 
 @dataclass(frozen=True)
-class Computed:
+class ComputedPoints:
     """Points that are calls of a function.
 
     Attributes
@@ -105,7 +105,7 @@ class Study:
 
     name: str
     title: str
-    play: Product | Computed
+    play: Product | ComputedPoints
     grids: Sequence[Grid]
     claims: Sequence[Claim] = ()
     source: str = ""
@@ -156,7 +156,7 @@ class Study:
             if any(point[other] not in values for other, values in where.items())
         }
         found = point.replaced(**idle)
-        return self.play.same(found) if isinstance(self.play, Computed) else found
+        return self.play.same(found) if isinstance(self.play, ComputedPoints) else found
 
     @property
     def axes(self) -> dict[str, None]:

@@ -56,7 +56,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim with our values.
 
     Attributes
@@ -90,7 +90,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Varied:
+class VariedClaim:
     """Results of a claim over draws of the fitted numbers.
 
     Attributes
@@ -113,8 +113,8 @@ def judge(
     fitted: Fitted,
     *,
     withheld: str = "",
-    varied: Mapping[str, Varied] | None = None,
-) -> list[Judged]:
+    varied: Mapping[str, VariedClaim] | None = None,
+) -> list[JudgedClaim]:
     """Judge all claims on one reading.
 
     Parameters
@@ -144,15 +144,15 @@ def judge(
     ]
 
 
-def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, Varied]:
+def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, VariedClaim]:
     """Evaluate claims under each draw of the fitted numbers; claims without values there are left out."""
-    found: dict[str, Varied] = {}
+    found: dict[str, VariedClaim] = {}
     for claim in claims:
         each = [_estimates(claim, results) for results in draws]
         values = [one.value for estimates in each for one in estimates if not math.isnan(one.value)]
         if values:
             holds = sum(bool(estimates) and all(_inside(claim, one) for one in estimates) for estimates in each)
-            found[claim.name] = Varied(holds, len(each), min(values), max(values))
+            found[claim.name] = VariedClaim(holds, len(each), min(values), max(values))
     return found
 
 
@@ -164,18 +164,18 @@ def _estimates(claim: Claim, results: Results) -> list[Estimate]:
         return []
 
 
-def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]) -> Judged:
+def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]) -> JudgedClaim:
     """Measure a claim, and test it without regard to the others."""
     try:
         samples = _samples(claim, results)
         unmet = _unmet(claim, results)
     except NotRun as missing:
-        return Judged(claim, (), Verdict.NOT_JUDGED, f"not run: {missing}")
+        return JudgedClaim(claim, (), Verdict.NOT_JUDGED, f"not run: {missing}")
     cases = tuple(Case(axes, _estimate(claim, sample)) for axes, sample in samples.items())
     why = withheld or unmet or _unfit(claim, samples.values(), before) or _too_wide(claim, cases)
     if why:
-        return Judged(claim, cases, Verdict.NOT_JUDGED, why)
-    one = Judged(claim, cases, Verdict.REPRODUCED, p_value=0.0)
+        return JudgedClaim(claim, cases, Verdict.NOT_JUDGED, why)
+    one = JudgedClaim(claim, cases, Verdict.REPRODUCED, p_value=0.0)
     if claim.one_run and one.by_value:
         return replace(one, verdict=Verdict.FITS_ONE_RUN, p_value=math.nan)
     return one if claim.exact else replace(one, p_value=_contrary(claim, list(samples.values())))
@@ -271,7 +271,9 @@ def _within(claim: Claim, sample: Sample) -> float:
     return min(1.0, (2 if one else 1) * statistics.beyond(sample, edge, above=above, one=one))
 
 
-def _decide(one: Judged, family: Mapping[str, float], fitted: Fitted, varied: Mapping[str, Varied]) -> Judged:
+def _decide(
+    one: JudgedClaim, family: Mapping[str, float], fitted: Fitted, varied: Mapping[str, VariedClaim]
+) -> JudgedClaim:
     """Decide a claim by its p-value among those of its family: of the group that the study gave it."""
     alone, p_value = one.p_value, family.get(one.claim.name, math.nan)
     one = replace(one, p_value=p_value, family=len(family))
@@ -284,7 +286,7 @@ def _decide(one: Judged, family: Mapping[str, float], fitted: Fitted, varied: Ma
     return replace(one, verdict=Verdict.FITTED if hangs_on else one.verdict, why=why)
 
 
-def _hangs_on_fit(claim: Claim, fitted: Fitted, varied: Varied | None) -> tuple[bool, str]:
+def _hangs_on_fit(claim: Claim, fitted: Fitted, varied: VariedClaim | None) -> tuple[bool, str]:
     """Whether a claim holds because of fitted numbers, and the reason ("": it does not depend on fitted numbers)."""
     by_it = [name for name, claims in fitted.items() if claim.name in claims]
     if by_it:

@@ -30,7 +30,7 @@ class Request(NamedTuple):
         return amount(self.nodes, self.nodes * self.bytes_each)
 
 
-class Held(NamedTuple):
+class RunningJob(NamedTuple):
     """A running job: its nodes by Batsim's ids, its start, and the end of its walltime (s)."""
 
     job: Request
@@ -63,7 +63,7 @@ class Account:
     compute: Iterable[ResourceInfo]
     storage: Iterable[ResourceInfo]
     waiting: dict[str, Request] = field(default_factory=dict)
-    running: dict[str, Held] = field(default_factory=dict)
+    running: dict[str, RunningJob] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.hosts = frozenset(info.id for info in self.compute)
@@ -79,18 +79,18 @@ class Account:
             return sum(self.capacities)
         return sum(capacity // size * size for capacity in self.capacities)
 
-    def free(self, size: int, running: Iterable[Held]) -> tuple[int, int]:
+    def free(self, size: int, running: Iterable[RunningJob]) -> tuple[int, int]:
         """Nodes and bytes that these running jobs leave free; bytes as counted by :meth:`room`."""
         running = list(running)
         held = sum(one.job.nodes * one.job.bytes_each for one in running)
         return len(self.hosts) - sum(one.job.nodes for one in running), self.room(size) - held
 
-    def fits(self, job: Request, running: Iterable[Held]) -> bool:
+    def fits(self, job: Request, running: Iterable[RunningJob]) -> bool:
         """Whether a job can start beside these running jobs."""
         nodes, left = self.free(job.bytes_each, running)
         return job.nodes <= nodes and job.nodes * job.bytes_each <= left
 
-    def earliest(self, job: Request, running: Iterable[Held], now_s: float) -> float:
+    def earliest(self, job: Request, running: Iterable[RunningJob], now_s: float) -> float:
         """The shadow time (s): nodes and buffer are free then if all running jobs take their whole walltimes."""
         running = sorted(running, key=lambda one: one.end_s)
         for place in range(len(running) + 1):
@@ -106,10 +106,10 @@ class Account:
         """Add a waiting job."""
         self.waiting[job.id] = job
 
-    def start(self, job: Request, hosts: frozenset[int], now_s: float) -> Held:
+    def start(self, job: Request, hosts: frozenset[int], now_s: float) -> RunningJob:
         """Start a waiting job."""
         del self.waiting[job.id]
-        held = self.running[job.id] = Held(job, hosts, now_s, now_s + job.walltime_s)
+        held = self.running[job.id] = RunningJob(job, hosts, now_s, now_s + job.walltime_s)
         return held
 
     def gone(self, job_id: str) -> None:

@@ -19,8 +19,8 @@ from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
 from spillway.experiments.trials.disciplines import CHECKS
 from spillway.experiments.trials.drawing import other_options, random_world
-from spillway.experiments.trials.examination import Examined, spec_of
-from spillway.experiments.trials.play import Played
+from spillway.experiments.trials.examination import ExaminedPolicy, spec_of
+from spillway.experiments.trials.play import WorldObservations
 from spillway.experiments.trials.shrink import simpler
 from spillway.experiments.trials.verdict import FAILS, NOT_SEEN, PASSES, Extent, Failure, Outcome, Tell, silent
 from spillway.experiments.trials.watch import CPU_S
@@ -151,7 +151,7 @@ def _digests_of(policy: str, extent: Extent) -> list[str]:
     """
     digests = []
     for world in worlds_of(policy, extent, {}):
-        played = Examined(policy, cpu_s=extent.cpu_s).play(world)
+        played = ExaminedPolicy(policy, cpu_s=extent.cpu_s).play(world)
         digests.append(played.digest)
         if played.faults:
             break
@@ -160,12 +160,12 @@ def _digests_of(policy: str, extent: Extent) -> list[str]:
 
 def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], str]:
     """Faults of one world by check, and the digest of its first play."""
-    subject = Examined(policy, cpu_s=cpu_s)
+    subject = ExaminedPolicy(policy, cpu_s=cpu_s)
     first = subject.play(world)
     faults = dict(first.faults)
     if not faults:
         again = subject.play(world)
-        wire = Examined(policy, False, cpu_s).play(world)
+        wire = ExaminedPolicy(policy, False, cpu_s).play(world)
         if again.digest != first.digest:
             faults["same again"] = _difference(first, again, "two plays in one process differ")
         elif wire.digest != first.digest:
@@ -173,7 +173,7 @@ def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], s
     return faults, first.digest
 
 
-def _difference(first: Played, second: Played, words: str) -> str:
+def _difference(first: WorldObservations, second: WorldObservations, words: str) -> str:
     """The first difference of two plays."""
     if second.faults:
         return f"{words}: {next(iter(second.faults.values()))}"

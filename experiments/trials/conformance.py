@@ -18,7 +18,7 @@ from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
 from spillway.experiments.trials.drawing import plain_worlds
 from spillway.experiments.trials.observer import EXACT_S
-from spillway.experiments.trials.play import Played, Subject
+from spillway.experiments.trials.play import Subject, WorldObservations
 from spillway.experiments.trials.report import (
     CLAIMS,
     count,
@@ -30,7 +30,7 @@ from spillway.experiments.trials.report import (
     verdict_table,
 )
 from spillway.experiments.trials.shrink import fewer_jobs, simpler
-from spillway.experiments.trials.subject import Command, Own, Scheduler
+from spillway.experiments.trials.subject import Command, OwnPolicy, Scheduler
 from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Outcome, Tell, silent
 from spillway.experiments.trials.world import PLAIN, TrialJob, World, world_from
 from spillway.schedulers.policies import POLICIES
@@ -132,7 +132,7 @@ def judged(subject: Subject, world: World, requirements: frozenset[str]) -> dict
     return faults
 
 
-def _promises(subject: Subject, world: World, played: Played) -> str:
+def _promises(subject: Subject, world: World, played: WorldObservations) -> str:
     """A job that starts later than promised, in words; "" if no job does.
 
     The promise is found by playing the world as of the job's submission: without later jobs, and with whole walltimes
@@ -190,7 +190,7 @@ def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
         for place, name in enumerate(POLICIES):
             tell("policies", place, len(POLICIES))
             try:
-                found[name] = standing(Own(name), extent)
+                found[name] = standing(OwnPolicy(name), extent)
             except (OptionError, SpecError) as error:
                 found[name] = str(error)
     stories = [
@@ -209,6 +209,6 @@ def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
 def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
     """The tested scheduler, and its options on the command line."""
     if options.policy:
-        return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
+        return OwnPolicy(options.policy), f"--policy {shlex.quote(options.policy)}"
     batsim = "--batsim 5 " if options.batsim == 5 else ""
     return Command(tuple(options.words), options.silence, options.batsim), f"{batsim}-- {shlex.join(options.words)}"

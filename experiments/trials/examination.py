@@ -10,8 +10,8 @@ from spillway.base import durable
 from spillway.base.errors import DecisionRefused
 from spillway.experiments.run.job_table import write_jobs
 from spillway.experiments.run.recorder import Recorder
-from spillway.experiments.trials.play import Played, simulate
-from spillway.experiments.trials.watch import CPU_S, Fault, Overdue, Watched, cpu_limit
+from spillway.experiments.trials.play import WorldObservations, simulate
+from spillway.experiments.trials.watch import CPU_S, Fault, TimeLimitExceeded, WatchedPolicy, cpu_limit
 from spillway.experiments.trials.world import World
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
@@ -31,7 +31,7 @@ def spec_of(policy: str, world: World) -> SessionSpec:
 
 
 @dataclass(frozen=True)
-class Examined:
+class ExaminedPolicy:
     """A policy in this process, watched from within.
 
     Attributes
@@ -48,16 +48,16 @@ class Examined:
     direct: bool = True
     cpu_s: float = CPU_S
 
-    def play(self, world: World) -> Played:
+    def play(self, world: World) -> WorldObservations:
         """Play a world once."""
         spec = spec_of(self.name, world)
-        watched = Watched(spec.make_policy())
-        played = Played(watched.faults)
+        watched = WatchedPolicy(spec.make_policy())
+        played = WorldObservations(watched.faults)
         with tempfile.TemporaryDirectory() as name:
             try:
                 with cpu_limit(self.cpu_s):
                     played.tables = _tables(Path(name), spec, watched, world, self.direct)
-            except Overdue as error:
+            except TimeLimitExceeded as error:
                 where = watched.line_of(error) or ", outside of the policy"
                 words = f"the world has not ended after {self.cpu_s:g} s of CPU time (--cpu){where}"
                 played.faults["stops"] = words
@@ -66,7 +66,7 @@ class Examined:
         return played
 
 
-def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, direct: bool) -> dict[str, bytes]:
+def _tables(folder: Path, spec: SessionSpec, watched: WatchedPolicy, world: World, direct: bool) -> dict[str, bytes]:
     records: dict[str, JobRecord] = {}
     watch = _Watch(folder)
     session = spec.session(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
-from spillway.experiments.trials.account import Account, Held, Request, amount, request_of
+from spillway.experiments.trials.account import Account, Request, RunningJob, amount, request_of
 from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
@@ -21,7 +21,7 @@ EXACT_S = 1e-3
 """Times that differ by less are the same instant: Batsim's messages take less, and all times here are whole seconds."""
 
 
-class Broken(Exception):
+class Breach(Exception):
     """A breach after which the rest of the play cannot be judged: the play ends."""
 
 
@@ -47,7 +47,7 @@ class Observer:
         self._due: dict[str, float] = {}
 
     def exchange(self, message: Message) -> Reply | None:
-        """Pass a message on, and its reply back; raise :class:`Broken` if the rest of the play cannot be judged."""
+        """Pass a message on, and its reply back; raise :class:`Breach` if the rest of the play cannot be judged."""
         self.message(message)
         reply = self.answer(message)
         if reply is not None:
@@ -140,7 +140,7 @@ class Observer:
 
     # ------------------------------------------------------------------ one reply
 
-    def _check_order(self, queue: Iterable[Request], started: Mapping[str, Held]) -> None:
+    def _check_order(self, queue: Iterable[Request], started: Mapping[str, RunningJob]) -> None:
         """Check that no job overtakes another one that can run."""
         passed: Request | None = None
         for job in queue:
@@ -150,7 +150,9 @@ class Observer:
             if job.id in self._account.waiting and self._account.fits_empty(job):
                 passed = passed or job
 
-    def _check_promise(self, queue: Iterable[Request], before: list[Held], started: Mapping[str, Held]) -> None:
+    def _check_promise(
+        self, queue: Iterable[Request], before: list[RunningJob], started: Mapping[str, RunningJob]
+    ) -> None:
         """Check that jobs that start beside the first waiting job do not delay it."""
         account, now_s = self._account, self._now_s
         head = account.first()
@@ -194,7 +196,7 @@ class Observer:
                 continue
             wants = f"which requests {job.wants} for up to {job.walltime_s:g} s"
             waits = f"at {now_s:g} s {job.name}, {wants}, waits beside {amount(*account.free(job.bytes_each, running))}"
-            beside = [*running, Held(job, frozenset(), now_s, now_s + job.walltime_s)]
+            beside = [*running, RunningJob(job, frozenset(), now_s, now_s + job.walltime_s)]
             if now_s + job.walltime_s < shadow_s - EXACT_S:
                 text = f"{waits}: it would end before {shadow_s:g} s, when {head.name}, first in the queue, can start"
                 self._note("backfill", text)
@@ -209,4 +211,4 @@ class Observer:
 
     def _break(self, requirement: str, words: str) -> NoReturn:
         self._note(requirement, words)
-        raise Broken(words)
+        raise Breach(words)

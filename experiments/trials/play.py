@@ -29,7 +29,7 @@ from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 
 
 @dataclass
-class Played:
+class WorldObservations:
     """Observations of one world.
 
     Attributes
@@ -62,7 +62,7 @@ class Subject(Protocol):
     def name(self) -> str:
         """Name in reports."""
 
-    def play(self, world: World) -> Played:
+    def play(self, world: World) -> WorldObservations:
         """Play a world once, watched."""
 
 

@@ -108,7 +108,7 @@ CASES = (
 )  # fmt: skip
 
 
-class Suffered(NamedTuple):
+class LargeJobDelay(NamedTuple):
     """Start and delay of the large job.
 
     Attributes
@@ -138,7 +138,7 @@ class Suffered(NamedTuple):
         )
 
 
-def suffered(starts: Starts, covered_s: float) -> Suffered:
+def suffered(starts: Starts, covered_s: float) -> LargeJobDelay:
     """Measure the delay of the large job.
 
     Parameters
@@ -150,7 +150,7 @@ def suffered(starts: Starts, covered_s: float) -> Suffered:
     """
     start_s = starts.get(LARGE, math.inf)
     passed = sum(number > LARGE and at_s < start_s for number, at_s in starts.items())
-    return Suffered(start_s, start_s - covered_s, passed)
+    return LargeJobDelay(start_s, start_s - covered_s, passed)
 
 
 class NotPlayed(Exception):
@@ -168,7 +168,7 @@ class Scheduler(Protocol):
         """Starts of the jobs of a case; raises :class:`NotPlayed`."""
 
 
-class _Seen(Observer):
+class _LargeJobObserver(Observer):
     def __init__(self) -> None:
         self.at_s: dict[int, float] = {}
 
@@ -177,7 +177,7 @@ class _Seen(Observer):
 
 
 @dataclass(frozen=True)
-class Ours:
+class BuiltinPolicy:
     """A built-in policy in this process: its name in tables, its options, and settings of the session."""
 
     name: str
@@ -186,7 +186,7 @@ class Ours:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> Ours:
+    def of(cls, text: str) -> BuiltinPolicy:
         """Read a policy in the form of the command line; raise :class:`~spillway.base.errors.OptionError`."""
         return cls(text, *split_spec(text))
 
@@ -202,7 +202,7 @@ class Ours:
         """Play a case; return the starts of its jobs."""
         if fields := getattr(find_policy(self.policy).cls, "needs_fields", ()):
             raise NotPlayed(f"jobs state no {', '.join(fields)}")
-        spec, seen = self._spec(case), _Seen()
+        spec, seen = self._spec(case), _LargeJobObserver()
         try:
             spec.check()
         except OptionError as error:
@@ -214,7 +214,7 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutsideScheduler:
     """A scheduler in a separate process that speaks Batsim's protocol, which has no licences."""
 
     name: str
@@ -237,17 +237,17 @@ SLURM = {"release": "24.11", "bf_interval": 1, "bf_resolution": 1, "sched_interv
 _LIFE = {"bb_life": "slurm"}
 
 VARIANTS = (
-    Ours("slurm-backfill", "slurm-backfill", SLURM, _LIFE),
-    Ours("slurm-backfill:bf_licenses=true", "slurm-backfill", {**SLURM, "bf_licenses": True}, _LIFE),
-    *map(Ours.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
-    Ours("easy --bb-life slurm", "easy", settings=_LIFE),
+    BuiltinPolicy("slurm-backfill", "slurm-backfill", SLURM, _LIFE),
+    BuiltinPolicy("slurm-backfill:bf_licenses=true", "slurm-backfill", {**SLURM, "bf_licenses": True}, _LIFE),
+    *map(BuiltinPolicy.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
+    BuiltinPolicy("easy --bb-life slurm", "easy", settings=_LIFE),
 )
 """Slurm's policy with a site's options, and EASY with the possible scopes of its reservations: the first rows."""
 
 
-def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, Suffered | str]]:
+def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, LargeJobDelay | str]]:
     """Start and delay of the large job by scheduler and case, or the reason why the case was not played."""
-    found: dict[str, dict[str, Suffered | str]] = {}
+    found: dict[str, dict[str, LargeJobDelay | str]] = {}
     for one in schedulers:
         row = found[one.name] = {}
         for case in CASES:

@@ -12,7 +12,7 @@ from pathlib import Path
 from spillway.analysis.document.blocks import Block, Heading, Listing, Paragraph, Table
 from spillway.base.arguments import tell
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.slurm.availability import Missing
+from spillway.experiments.slurm.availability import MissingRequirement
 from spillway.experiments.slurm.starvation import MEASURED, SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
 from spillway.experiments.trials.report import deliver
@@ -21,10 +21,10 @@ from spillway.experiments.trials.starvation import (
     DELAYED_S,
     LARGE,
     VARIANTS,
-    Ours,
-    Outside,
+    BuiltinPolicy,
+    LargeJobDelay,
+    OutsideScheduler,
     Scheduler,
-    Suffered,
     compared,
 )
 from spillway.experiments.trials.subject import SOCKET, Command
@@ -41,7 +41,7 @@ _TITLE = "Starvation for a second resource"
 _PYBATSIM = ("easyBackfill", "schedEasySjfBackfill")
 """Schedulers of pybatsim, played if it is installed."""
 
-Found = Mapping[str, Mapping[str, Suffered | str]]
+Found = Mapping[str, Mapping[str, LargeJobDelay | str]]
 """Start and delay of the large job, or a reason, by scheduler and case."""
 
 
@@ -54,7 +54,7 @@ def command(options: argparse.Namespace) -> int:
     reasons = _reasons(found)
     notes: Sequence[Block] = [Listing(reasons)] if reasons else []
     members = {
-        name: {case: one._asdict() if isinstance(one, Suffered) else one for case, one in row.items()}
+        name: {case: one._asdict() if isinstance(one, LargeJobDelay) else one for case, one in row.items()}
         for name, row in found.items()
     }
     deliver(options, [Heading(_TITLE, 1), table, *map(Paragraph, sentences(found)), *notes], members)
@@ -72,13 +72,13 @@ def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
     if words:
         outside = Command(tuple(words), options.silence, options.batsim)
         greet(outside)
-        return [*real, Outside(outside.name, outside)]
+        return [*real, OutsideScheduler(outside.name, outside)]
     if options.policy and options.policy != "all":
-        one = Ours.of(options.policy)
+        one = BuiltinPolicy.of(options.policy)
         one.check()
         return [*real, one]
     named = {one.name for one in VARIANTS}
-    ours = [*VARIANTS, *(Ours.of(name) for name in POLICIES if name not in named)]
+    ours = [*VARIANTS, *(BuiltinPolicy.of(name) for name in POLICIES if name not in named)]
     return [*real, *ours, *_pybatsim(options.silence)]
 
 
@@ -94,7 +94,7 @@ def _slurm(options: argparse.Namespace) -> list[Scheduler]:
         return [] if options.words[1:] or options.policy not in (None, "all") else [*kept(SHIPPED)]
     try:
         found = run_all(lambda line: tell(line, to=sys.stderr))
-    except Missing as missing:
+    except MissingRequirement as missing:
         tell(f"conformance slurm: no Slurm can be run here, recordings are shown: {missing}", to=sys.stderr)
         return [*kept(SHIPPED)]
     if options.record is not None:
@@ -113,24 +113,24 @@ def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
         path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
         launcher = f"{sys.executable} -m batsim.cmds.launcher {path} -t 30000 -v error -s"
         words = ["sh", "-c", there, SOCKET, *launcher.split(), SOCKET]
-        yield Outside(f"pybatsim {name}", Command(words, silence_s))
+        yield OutsideScheduler(f"pybatsim {name}", Command(words, silence_s))
 
 
-def _starves(one: Suffered | str) -> bool:
-    return isinstance(one, Suffered) and one.delayed
+def _starves(one: LargeJobDelay | str) -> bool:
+    return isinstance(one, LargeJobDelay) and one.delayed
 
 
 def _rows(found: Found) -> list[list[str]]:
     """A row for each scheduler with which a case was played: start and delay of the large job."""
     return [
-        [name, *(str(one) if isinstance(one, Suffered) else "not played" for one in row.values())]
+        [name, *(str(one) if isinstance(one, LargeJobDelay) else "not played" for one in row.values())]
         for name, row in played(found).items()
     ]
 
 
 def played(found: Found) -> Found:
     """The schedulers with which a case was played."""
-    return {name: row for name, row in found.items() if any(isinstance(one, Suffered) for one in row.values())}
+    return {name: row for name, row in found.items() if any(isinstance(one, LargeJobDelay) for one in row.values())}
 
 
 def _reasons(found: Found) -> list[str]:
@@ -150,7 +150,7 @@ def sentences(found: Found) -> list[str]:
     """A sentence per case: needs of the large job, schedulers under which it waits for later jobs, and its delays."""
     lines = []
     for case in CASES:
-        if not any(isinstance(row[case.name], Suffered) for row in found.values()):
+        if not any(isinstance(row[case.name], LargeJobDelay) for row in found.values()):
             continue
         alike: dict[str, list[str]] = {}
         for name, row in found.items():
@@ -191,7 +191,7 @@ def draw(found: Found, stem: Path, kind: str) -> None:
         assert figure is not None
         for place, (case, ax) in enumerate(zip(CASES, axes, strict=True)):
             values = {
-                plain(name): one.start_s if isinstance(one := row[case.name], Suffered) else math.nan
+                plain(name): one.start_s if isinstance(one := row[case.name], LargeJobDelay) else math.nan
                 for name, row in shown.items()
             }
             excess_bars(values, case.covered_s, ax, title=case.name, least=DELAYED_S, above=measured)

@@ -18,14 +18,14 @@ from spillway.base.plugins import split_spec
 from spillway.core import Scheduler as CoreScheduler
 from spillway.experiments.run import offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.trials.observer import Broken, Observer
-from spillway.experiments.trials.play import Played, simulate
+from spillway.experiments.trials.observer import Breach, Observer
+from spillway.experiments.trials.play import WorldObservations, simulate
 from spillway.experiments.trials.world import World
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.errors import Deadlock, Refused
+from spillway.simulator.errors import Deadlock, SchedulerRefusal
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.handshake import shake_hands
 from spillway.simulator.wire.links import InProcessLink, Link
@@ -45,7 +45,7 @@ class Scheduler(ABC):
     def talk(self) -> contextlib.AbstractContextManager[tuple[Link, SimulationOptions]]:
         """A conversation with a fresh scheduler, which ends with the context, and the options that it has requested."""
 
-    def play(self, world: World) -> Played:
+    def play(self, world: World) -> WorldObservations:
         """Play a world once."""
         observer = Observer()
         try:
@@ -53,17 +53,17 @@ class Scheduler(ABC):
                 assert not isinstance(link.exchange, CoreScheduler)  # messages are watched as they are sent
                 observer.answer = link.exchange
                 simulate(world, observer, base=options)
-        except Broken:
+        except Breach:
             pass
         except Deadlock:
             observer.stuck()
-        except (ProtocolError, Refused, DecisionRefused, PeerLost, RunFailed) as error:
+        except (ProtocolError, SchedulerRefusal, DecisionRefused, PeerLost, RunFailed) as error:
             observer.faults.setdefault("protocol", " ".join(str(error).split()))
         starts = {int(job_id.partition("!")[2]): at_s for job_id, at_s in observer.starts.items()}
-        return Played(observer.faults, starts)
+        return WorldObservations(observer.faults, starts)
 
 
-class Own(Scheduler):
+class OwnPolicy(Scheduler):
     """A policy in this process.
 
     Parameters

@@ -53,7 +53,7 @@ class Fault(Exception):
         self.words = words
 
 
-class Watched:
+class WatchedPolicy:
     """A policy with a check around each step.
 
     Parameters
@@ -184,13 +184,13 @@ def _numpy_state() -> tuple[Any, ...]:
     return (name, np.asarray(keys).tobytes(), *rest)
 
 
-class Overdue(BaseException):
+class TimeLimitExceeded(BaseException):
     """The time limit is over. It is no :class:`Exception`, so that a policy that catches exceptions misses it."""
 
 
 @contextlib.contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`Overdue` in the block after this CPU time (s) of all threads of this process.
+    """Raise :class:`TimeLimitExceeded` in the block after this CPU time (s) of all threads of this process.
 
     The clock is the process's own, so that a busy machine changes nothing. Python handles signals between two of its
     instructions: compiled code is interrupted when it returns. The limit holds in the main thread only.
@@ -208,4 +208,4 @@ def cpu_limit(seconds: float) -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise Overdue
+    raise TimeLimitExceeded

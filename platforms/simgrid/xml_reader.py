@@ -72,7 +72,7 @@ _WITH_LINKS = frozenset(tag for tag, inside in CHILDREN.items() if "link_ctn" in
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     """An element that is still open."""
 
     tag: str
@@ -81,7 +81,7 @@ class _Open:
     lists_links: bool = False
 
 
-_LINK_CTN = _Open("link_ctn", {})
+_LINK_CTN = _OpenElement("link_ctn", {})
 """Shared by all ``<link_ctn>`` elements: they contain nothing, and their ends need no action."""
 
 
@@ -92,7 +92,7 @@ class _Reader:
         self.source = source
         self.builder = PlatformBuilder()
         self.zone: Zone | None = None
-        self.stack: list[_Open] = []
+        self.stack: list[_OpenElement] = []
         self.most = ELEMENTS.value
         self.route_links: list[RouteLink] = []
         self.starts: Mapping[str, Callable[[Attributes], None]] = {
@@ -101,7 +101,7 @@ class _Reader:
             "router": self._start_router,
             "prop": self._start_prop,
         }
-        self.ends: Mapping[str, Callable[[_Open], None]] = {
+        self.ends: Mapping[str, Callable[[_OpenElement], None]] = {
             "zone": self._end_zone,
             "host": self._end_host,
             "link": self._end_link,
@@ -154,7 +154,7 @@ class _Reader:
             self.route_links.append(self.builder.route_link(attributes["id"], attributes.get("direction", "NONE")))
             stack.append(_LINK_CTN)
             return
-        stack.append(_Open(tag, attributes, lists_links=tag in _WITH_LINKS))
+        stack.append(_OpenElement(tag, attributes, lists_links=tag in _WITH_LINKS))
         start = self.starts.get(tag)
         if start is not None:
             start(attributes)
@@ -189,7 +189,7 @@ class _Reader:
         self._refuse_mixture(self.zone, PointKind.ZONE, attributes["id"])
         self.zone = self.builder.add_zone(kind(attributes["id"], self.zone))
 
-    def _end_zone(self, element: _Open) -> None:
+    def _end_zone(self, element: _OpenElement) -> None:
         zone = self._zone(element)
         zone.properties.update(element.properties)
         zone.seal(self.builder.loopback)
@@ -203,7 +203,7 @@ class _Reader:
     def _start_prop(self, attributes: Attributes) -> None:
         self.stack[-2].properties.setdefault(attributes["id"], attributes["value"])
 
-    def _end_host(self, element: _Open) -> None:
+    def _end_host(self, element: _OpenElement) -> None:
         attributes, zone = element.attributes, self._zone(element)
         name = attributes["id"]
         self._refuse_mixture(zone, PointKind.HOST, name)
@@ -220,7 +220,7 @@ class _Reader:
         if isinstance(point.zone, VivaldiZone):
             point.zone.place(point, attributes.get("coordinates"))
 
-    def _end_link(self, element: _Open) -> None:
+    def _end_link(self, element: _OpenElement) -> None:
         attributes = element.attributes
         what = f"link {attributes['id']!r}"
         bandwidth = _quantity(attributes, "bandwidth", units.BANDWIDTH, what)
@@ -231,7 +231,7 @@ class _Reader:
         else:
             self.builder.add_link(attributes["id"], bandwidth, latency, Sharing(policy))
 
-    def _end_cluster(self, element: _Open) -> None:
+    def _end_cluster(self, element: _OpenElement) -> None:
         attributes = element.attributes
         what = f"cluster {attributes['id']!r}"
         self._refuse_mixture(self.zone, PointKind.ZONE, attributes["id"])
@@ -258,7 +258,7 @@ class _Reader:
         )
         add_cluster(self.builder, self.zone, spec)
 
-    def _end_cabinet(self, element: _Open) -> None:
+    def _end_cabinet(self, element: _OpenElement) -> None:
         attributes, zone = element.attributes, self._star(element)
         what = f"cabinet {attributes['id']!r}"
         speed = _quantity(attributes, "speed", units.SPEED, what)
@@ -269,7 +269,7 @@ class _Reader:
             point = self.builder.add_host(zone, Host(name, (speed,)))
             zone.attach(point, *self.builder.add_duplex(f"link_{name}", bandwidth, latency))
 
-    def _end_host_link(self, element: _Open) -> None:
+    def _end_host_link(self, element: _OpenElement) -> None:
         attributes, zone = element.attributes, self._star(element)
         point = self.builder.point_named(attributes["id"], "<host_link>: attribute 'id'")
         if point.zone is not zone or point.kind is not PointKind.HOST:
@@ -278,18 +278,18 @@ class _Reader:
         down = self.builder.route_link(attributes["down"], "NONE")
         zone.attach(point, up.forth, down.forth)
 
-    def _end_backbone(self, element: _Open) -> None:
+    def _end_backbone(self, element: _OpenElement) -> None:
         attributes, zone = element.attributes, self._star(element)
         what = f"backbone {attributes['id']!r}"
         bandwidth = _quantity(attributes, "bandwidth", units.BANDWIDTH, what)
         latency = _quantity(attributes, "latency", units.TIME, what)
         zone.backbone = self.builder.add_link(attributes["id"], bandwidth, latency)
 
-    def _end_route(self, element: _Open) -> None:
+    def _end_route(self, element: _OpenElement) -> None:
         src, dst = self._ends(element, "src", "dst")
         self._add_route(element, src, dst, None, None)
 
-    def _end_zone_route(self, element: _Open) -> None:
+    def _end_zone_route(self, element: _OpenElement) -> None:
         src, dst = self._ends(element, "src", "dst")
         gw_src, gw_dst = self._ends(element, "gw_src", "gw_dst")
         for side, zone_point, gateway in (("src", src, gw_src), ("dst", dst, gw_dst)):
@@ -304,7 +304,9 @@ class _Reader:
             raise PlatformError(f"<zoneRoute>: 'src' and 'dst' are both {src.name!r}")
         self._add_route(element, src, dst, gw_src, gw_dst)
 
-    def _add_route(self, element: _Open, src: Point, dst: Point, gw_src: Point | None, gw_dst: Point | None) -> None:
+    def _add_route(
+        self, element: _OpenElement, src: Point, dst: Point, gw_src: Point | None, gw_dst: Point | None
+    ) -> None:
         zone, links = self._zone(element), self.route_links
         self.route_links = []
         for point in (src, dst):
@@ -319,7 +321,7 @@ class _Reader:
             back = Hop(tuple([link.back for link in reversed(links)]), gw_dst, gw_src)
         zone.add_route(src, dst, forth, back)
 
-    def _end_config(self, element: _Open) -> None:
+    def _end_config(self, element: _OpenElement) -> None:
         known = {
             "network/loopback-bw": ("loopback_bandwidth", units.BANDWIDTH),
             "network/loopback-lat": ("loopback_latency", units.TIME),
@@ -332,7 +334,7 @@ class _Reader:
             attribute, scale = known[name]
             setattr(self.builder, attribute, _quantity({name: value}, name, scale, "<config>"))
 
-    def _ends(self, element: _Open, first: str, second: str) -> tuple[Point, Point]:
+    def _ends(self, element: _OpenElement, first: str, second: str) -> tuple[Point, Point]:
         known, attributes = self.builder.points, element.attributes
         try:
             return known[attributes[first]], known[attributes[second]]
@@ -343,12 +345,12 @@ class _Reader:
             ]
             return points[0], points[1]
 
-    def _zone(self, element: _Open) -> Zone:
+    def _zone(self, element: _OpenElement) -> Zone:
         if self.zone is None:
             raise PlatformError(f"<{element.tag}> is outside of every zone")
         return self.zone
 
-    def _star(self, element: _Open) -> StarZone:
+    def _star(self, element: _OpenElement) -> StarZone:
         if not isinstance(self.zone, StarZone):
             raise PlatformError(f'<{element.tag}> is only allowed in a zone with routing="Cluster"')
         return self.zone

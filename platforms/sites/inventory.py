@@ -148,7 +148,7 @@ def inventory_of(platform: Platform, name: str) -> Inventory:
                     name,
                 )
             racks[place] = RackFacts((), host.name, int(host.properties["capacity_bytes"]))
-    nearest = _Nearest(tuple(racks))
+    nearest = _NearestStorage(tuple(racks))
     nodes: dict[tuple[str, ...], list[str]] = {place: [] for place in racks}
     for host in computing:
         nodes.setdefault(nearest.to(_place(host)), []).append(host.name)
@@ -160,7 +160,7 @@ def with_nodes(storages: Mapping[Any, RackFacts], nodes: Mapping[Any, list[str]]
     return tuple(replace(storages.get(key, RackFacts()), nodes=tuple(names)) for key, names in nodes.items())
 
 
-class _Nearest:
+class _NearestStorage:
     """Finds the storage node with the longest beginning of its place in common with a node's place."""
 
     def __init__(self, storages: tuple[tuple[str, ...], ...]):

@@ -208,7 +208,7 @@ MODELS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedModel:
     """One model, fitted to the runs of one group.
 
     Attributes
@@ -234,7 +234,7 @@ class Fitted:
     of_constants: tuple[float, float] | None
 
 
-def fit_runs(runs: Sequence[MeasuredRun], folds: int = 5, seed: int = 0) -> Iterator[Fitted]:
+def fit_runs(runs: Sequence[MeasuredRun], folds: int = 5, seed: int = 0) -> Iterator[FittedModel]:
     """Fit all models, with the errors of a cross-validation.
 
     Parameters
@@ -258,7 +258,7 @@ def fit_runs(runs: Sequence[MeasuredRun], folds: int = 5, seed: int = 0) -> Iter
                 yield _fit(model, group, [run for _, run in members], folds, seed)
 
 
-def _fit(model: Model, group: str, runs: Sequence[MeasuredRun], folds: int, seed: int) -> Fitted:
+def _fit(model: Model, group: str, runs: Sequence[MeasuredRun], folds: int, seed: int) -> FittedModel:
     jobs = sorted({run.job for run in runs})
     if len(jobs) < folds:
         raise PlatformError(f"{model.name}, {group}: {len(jobs)} jobs cannot be parted into {folds}")
@@ -273,7 +273,7 @@ def _fit(model: Model, group: str, runs: Sequence[MeasuredRun], folds: int, seed
         free = terms[:, [place for place, name in enumerate(model.terms) if name in model.free]]
         constants = _errors(free, times, np.array([model.known(run) for run in runs]), parts)
     coefficients = dict(zip(model.terms, least_deviations(terms, times).tolist(), strict=True))
-    return Fitted(model.name, group, len(runs), len(jobs), coefficients, fitted, constants)
+    return FittedModel(model.name, group, len(runs), len(jobs), coefficients, fitted, constants)
 
 
 def _positive(times: Floats, model: Model, group: str) -> Floats:
@@ -329,7 +329,7 @@ def _independent(columns: Floats) -> list[int]:
     return kept
 
 
-def report(fitted: Iterable[Fitted]) -> Iterator[str]:
+def report(fitted: Iterable[FittedModel]) -> Iterator[str]:
     """Lines of text: coefficients, held-out errors, and those of the constants."""
     for one in fitted:
         terms = " + ".join(f"{value:.3g} {name}" for name, value in one.coefficients.items() if value > 1e-9) or "0 s"

@@ -27,7 +27,20 @@ from spillway.protocol.messages import (
     SimulationEnds,
     TaskProgress,
 )
-from spillway.protocol.table import FLAG, IDS, JSON, NUMBER, OBJECT, WHOLE, Field, Kind, Located, Row, Table, resources
+from spillway.protocol.table import (
+    FLAG,
+    IDS,
+    JSON,
+    NUMBER,
+    OBJECT,
+    WHOLE,
+    Field,
+    Kind,
+    LocatedError,
+    Row,
+    Table,
+    resources,
+)
 
 FINAL_STATES = frozenset(
     {
@@ -49,7 +62,7 @@ _PLAIN_KINDS = frozenset(
 
 def _read_final_state(state: JobState, path: str) -> JobState:
     if state not in FINAL_STATES:
-        raise Located(f"expected a final job state, got {shown(state.value)}", path)
+        raise LocatedError(f"expected a final job state, got {shown(state.value)}", path)
     return state
 
 
@@ -63,7 +76,7 @@ def _read_config(members: JsonObject, path: str) -> BatsimConfig:
         known = msgspec.convert(members, _Config)
     except msgspec.ValidationError as error:
         problem = located(error, path)
-        raise Located(problem.message, problem.path) from None
+        raise LocatedError(problem.message, problem.path) from None
     extras = {key: value for key, value in members.items() if key not in _OPTION_KEYS}
     return BatsimConfig(**msgspec.structs.asdict(known), extras=extras)
 
@@ -86,7 +99,7 @@ class _Progress(msgspec.Struct, gc=False):
 def _read_progress(wire: _Progress, path: str) -> TaskProgress:
     name = wire.profile_name if wire.profile_name is not None else wire.profile
     if name is None:
-        raise Located("expected the member 'profile_name' (or 'profile')", path)
+        raise LocatedError("expected the member 'profile_name' (or 'profile')", path)
     inner = None if wire.current_task is None else _read_progress(wire.current_task, f"{path}.current_task")
     return TaskProgress(name, wire.progress, wire.current_task_index, inner)
 
@@ -117,11 +130,11 @@ def _write_hosts(hosts: tuple[ResourceInfo, ...]) -> str:
 def _read_notify(timestamp: float, data: JsonObject) -> Notify:
     kind = data.get("type")
     if not isinstance(kind, str):
-        raise Located(f"expected the kind of notification as a string, got {shown(kind)}", ".type")
+        raise LocatedError(f"expected the kind of notification as a string, got {shown(kind)}", ".type")
     if kind in _MACHINE_KINDS:
         text = data.get("resources")
         if not isinstance(text, str):
-            raise Located(f"expected resource ids such as '0-3 5', got {shown(text)}", ".resources")
+            raise LocatedError(f"expected resource ids such as '0-3 5', got {shown(text)}", ".resources")
         return Notify(timestamp, kind, resources(text, ".resources"))
     return Notify(timestamp, kind, (), {} if kind in _PLAIN_KINDS else data)
 

@@ -42,7 +42,7 @@ from spillway.protocol.messages import (
     SetResourceState,
     ToJobMsg,
 )
-from spillway.protocol.table import NUMBER, OBJECT, Field, Kind, Located, Row, Table
+from spillway.protocol.table import NUMBER, OBJECT, Field, Kind, LocatedError, Row, Table
 
 SETTABLE_STATES = frozenset(set(JobState) - {JobState.COMPLETED_FAILED, JobState.SUBMITTED})
 """States that CHANGE_JOB_STATE may name."""
@@ -54,7 +54,7 @@ _REGISTRATION = {NotifyKind.REGISTRATION_FINISHED.value: True, NotifyKind.CONTIN
 
 def _read_execute(timestamp: float, data: JsonObject) -> ExecuteJob:
     if not 2 <= len(data) <= 3:
-        raise Located(
+        raise LocatedError(
             "expected 'job_id', 'alloc' and at most one of 'mapping', 'storage_mapping' and 'additional_io_job', "
             f"got the {len(data)} members {', '.join(data)[:120]}"
         )
@@ -104,7 +104,7 @@ def _alloc(job: str, alloc: tuple[int, ...]) -> str:
 
 def _read_ids(ids: list[str], path: str) -> tuple[str, ...]:
     if not ids:
-        raise Located("expected at least one job to kill, got none", path)
+        raise LocatedError("expected at least one job to kill, got none", path)
     return tuple([job_id(text, f"{path}[{i}]") for i, text in enumerate(ids)])
 
 
@@ -116,7 +116,7 @@ def _read_printable(profile: JsonObject, path: str) -> JsonObject:
 def _read_registration(kind: str, path: str) -> bool:
     finished = _REGISTRATION.get(kind)
     if finished is None:
-        raise Located(f"expected {' or '.join(_REGISTRATION)}, got {shown(kind)}", path)
+        raise LocatedError(f"expected {' or '.join(_REGISTRATION)}, got {shown(kind)}", path)
     return finished
 
 
@@ -126,14 +126,14 @@ def _write_registration(finished: bool) -> str:
 
 def _read_metadata(text: str, path: str) -> str:
     if '"' in text:
-        raise Located("expected a text without double quotes (Batsim puts it between quotes)", path)
+        raise LocatedError("expected a text without double quotes (Batsim puts it between quotes)", path)
     return text
 
 
 def _read_settable(state: JobState, path: str) -> JobState:
     if state not in SETTABLE_STATES:
         allowed = ", ".join(sorted(allowed.value for allowed in SETTABLE_STATES))
-        raise Located(f"expected one of {allowed}, got {state.value}", path)
+        raise LocatedError(f"expected one of {allowed}, got {state.value}", path)
     return state
 
 

@@ -27,7 +27,7 @@ from spillway.protocol.messages import (
     SimulationEnds,
     TaskProgress,
 )
-from spillway.protocol.table import FLAG, IDS, JSON, TEXT, WHOLE, Field, Kind, Located, Row, Table
+from spillway.protocol.table import FLAG, IDS, JSON, TEXT, WHOLE, Field, Kind, LocatedError, Row, Table
 
 _GENERIC = NotifyKind.GENERIC.value
 
@@ -70,14 +70,14 @@ class _Job(msgspec.Struct, gc=False):
     extra_data: str | None = None
 
 
-class _Submitted(msgspec.Struct, gc=False):
+class _SubmissionData(msgspec.Struct, gc=False):
     job_id: str
     job: _Job
     submission_time: float | None = None
     profile: _Profile | None = None
 
 
-class _Completed(msgspec.Struct, gc=False):
+class _CompletionData(msgspec.Struct, gc=False):
     job_id: str
     state: JobState
     return_code: int = 0
@@ -170,7 +170,7 @@ def _profile(workload: str, name: str, profile: JsonObject) -> JsonObject:
     return {"id": f"{workload}!{name}", "profile_type": kind, "profile": members}
 
 
-def _read_submitted(timestamp: float, body: _Submitted) -> JobSubmitted:
+def _read_submitted(timestamp: float, body: _SubmissionData) -> JobSubmitted:
     """A submission in Batsim 4's form; user fields come from ``extra_data`` when it is a JSON object.
 
     So do those of the profile, which reach the scheduler with the job.
@@ -213,7 +213,7 @@ def _full_name(workload: str, profile: str) -> str:
     return profile if "!" in profile else f"{workload}!{profile}"
 
 
-def _read_completed(timestamp: float, body: _Completed) -> JobCompleted:
+def _read_completed(timestamp: float, body: _CompletionData) -> JobCompleted:
     """A completion; its return code is sent as an unsigned number."""
     code = body.return_code - (1 << 32) if body.return_code >= 1 << 31 else body.return_code
     return JobCompleted(timestamp, body.job_id, body.state, code, ())
@@ -280,7 +280,7 @@ def _extras(text: str | None) -> JsonObject:
     except (msgspec.DecodeError, UnicodeEncodeError):
         return {"extra_data": text}
     except RecursionError:
-        raise Located("the JSON text in extra_data is nested too deeply") from None
+        raise LocatedError("the JSON text in extra_data is nested too deeply") from None
     return value if isinstance(value, dict) else {"extra_data": text}
 
 
@@ -314,8 +314,8 @@ _ROWS = (
     Row(SimulationEnds, "SimulationEndsEvent"),
     _notified("AllStaticJobsHaveBeenSubmittedEvent", NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT),
     _notified("AllStaticExternalEventsHaveBeenInjectedEvent", NotifyKind.NO_MORE_EXTERNAL_EVENT_TO_OCCUR),
-    Row(JobSubmitted, "JobSubmittedEvent", read=_read_submitted, write=_write_submitted, body=_Submitted),
-    Row(JobCompleted, "JobCompletedEvent", read=_read_completed, write=_write_completed, body=_Completed),
+    Row(JobSubmitted, "JobSubmittedEvent", read=_read_submitted, write=_write_submitted, body=_SubmissionData),
+    Row(JobCompleted, "JobCompletedEvent", read=_read_completed, write=_write_completed, body=_CompletionData),
     Row(
         JobKilled,
         "JobsKilledEvent",

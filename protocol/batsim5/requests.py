@@ -29,7 +29,7 @@ from spillway.protocol.messages import (
     StopSimulation,
     Struct,
 )
-from spillway.protocol.table import IDS, Field, Kind, Located, Row, Table, resources
+from spillway.protocol.table import IDS, Field, Kind, LocatedError, Row, Table, resources
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -85,7 +85,7 @@ class _Execute(_Body):
 
 def _read_execute(timestamp: float, body: _Execute) -> ExecuteJob:
     if body.profile_allocation_override:
-        raise Located("allocations for single profiles are not played", ".profile_allocation_override")
+        raise LocatedError("allocations for single profiles are not played", ".profile_allocation_override")
     alloc = resources(body.allocation.host_allocation, ".allocation.host_allocation")
     storage = {item.storage_name: item.host_id for item in body.storage_placement or ()}
     return ExecuteJob(timestamp, body.job_id, alloc, _read_placement(body.allocation), storage or None)
@@ -95,11 +95,13 @@ def _read_placement(allocation: _Allocation) -> dict[int, int] | None:
     given, place = allocation.executor_placement, ".allocation.executor_placement"
     if allocation.executor_placement_type == "PredefinedExecutorPlacementStrategyWrapper":
         if given != _SPREAD:
-            raise Located(f"expected the strategy SpreadOverHostsFirst (no other is played), got {shown(given)}", place)
+            raise LocatedError(
+                f"expected the strategy SpreadOverHostsFirst (no other is played), got {shown(given)}", place
+            )
         return None
     mapping = given.get("mapping")
     if len(given) != 1 or not isinstance(mapping, list) or not all(type(it) is int and it >= 0 for it in mapping):
-        raise Located(f"expected 'mapping', a list of places in the allocation, got {shown(given)}", place)
+        raise LocatedError(f"expected 'mapping', a list of places in the allocation, got {shown(given)}", place)
     return dict(enumerate(mapping))
 
 
@@ -156,11 +158,11 @@ class _Call(_Body):
 
 
 def _part(value: JsonObject, kind: type[Any], path: str) -> Any:
-    """Check the value of a member whose type another member names; raise :class:`Located`."""
+    """Check the value of a member whose type another member names; raise :class:`LocatedError`."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise Located(str(error), path) from None
+        raise LocatedError(str(error), path) from None
 
 
 def _read_call(timestamp: float, body: _Call) -> CallMeLater:
@@ -216,14 +218,14 @@ def _read_profile(timestamp: float, body: _RegisterProfile) -> RegisterProfile:
     workload, name = _split(given.id, ".profile.id")
     profile = to_batsim4(given.profile_type, given.profile, workload)
     if profile["type"] == "parallel_homogeneous_total" and profile["com"]:
-        raise Located("DefinedAmountsSpreadUniformly is played without communications only", ".profile.profile")
+        raise LocatedError("DefinedAmountsSpreadUniformly is played without communications only", ".profile.profile")
     return RegisterProfile(timestamp, workload, name, profile)
 
 
 def _split(text: str, path: str) -> tuple[str, str]:
     workload, separator, name = text.partition("!")
     if not (workload and separator and name) or "!" in name:
-        raise Located(f"expected WORKLOAD!NAME, got {shown(text)}", path)
+        raise LocatedError(f"expected WORKLOAD!NAME, got {shown(text)}", path)
     return workload, name
 
 

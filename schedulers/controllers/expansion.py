@@ -72,7 +72,7 @@ def _candidate(view: AppView) -> Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class NodeCollection:
     """Nodes that are collected for a waiting job.
 
     Attributes
@@ -90,10 +90,10 @@ class Collected:
     expanded: tuple[AppView, ...]
 
 
-def collection(scene: Scene) -> Collected:
+def collection(scene: Scene) -> NodeCollection:
     """Find the waiting job for which nodes are collected; jobs that fit into the idle nodes are left to the policy."""
     if not scene.waiting:
-        return Collected(0, 0, ())
+        return NodeCollection(0, 0, ())
     outlook = scene.outlook
     surplus = outlook.settled - outlook.base
     there = scene.idle + int(np.maximum(outlook.held - outlook.settled, 0.0).sum())
@@ -101,10 +101,10 @@ def collection(scene: Scene) -> Collected:
     wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
     places = np.flatnonzero(outlook.expanded)
     soonest = places[np.argsort(outlook.control_s[places], kind="stable")].tolist()
-    return Collected(wanted, max(0, wanted - there), tuple(scene.applications[place] for place in soonest))
+    return NodeCollection(wanted, max(0, wanted - there), tuple(scene.applications[place] for place in soonest))
 
 
-def give_back(collected: Collected) -> Iterator[Resize]:
+def give_back(collected: NodeCollection) -> Iterator[Resize]:
     """Take back the extra nodes that a waiting job still lacks.
 
     Applications that can return nodes soonest come first; no application shrinks below its submitted size.

@@ -59,7 +59,7 @@ NOTHING = Mean()
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class Observations:
     """Observations of an application.
 
     Attributes
@@ -73,13 +73,13 @@ class Observed:
     per_iteration: tuple[tuple[int, Mean], ...] = ()
     io: Mean = NOTHING
 
-    def interval(self, nodes: int, iterations: int, seconds: float) -> Observed:
+    def interval(self, nodes: int, iterations: int, seconds: float) -> Observations:
         """Return the observations with one more interval between two control points."""
         known = dict(self.per_iteration)
         mean = known.pop(nodes, NOTHING).add(seconds / iterations)
         return replace(self, per_iteration=(*known.items(), (nodes, mean)))
 
-    def io_phase(self, seconds: float) -> Observed:
+    def io_phase(self, seconds: float) -> Observations:
         """Return the observations with one more I/O phase."""
         return replace(self, io=self.io.add(seconds))
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -63,7 +63,7 @@ class Phase(Struct, frozen=True, gc=False):
 
 def predict(
     application: Application,
-    observed: Observed,
+    observed: Observations,
     *,
     iteration: int,
     since_s: float,
@@ -112,6 +112,6 @@ def predict(
     return Phase(start_s, duration_s, period_s, math.sqrt(variance) * every)
 
 
-def io_duration_s(application: Application, observed: Observed, nodes: int) -> float:
+def io_duration_s(application: Application, observed: Observations, nodes: int) -> float:
     """Mean duration of the observed I/O phases; before the first, the model's duration."""
     return observed.io.mean if observed.io.count else application.model.at(nodes).io_s

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
 
 
@@ -57,7 +57,7 @@ class AppView:
 
     id: str
     application: Application
-    observed: Observed
+    observed: Observations
     activity: Activity
     iteration: int
     since_s: float

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from spillway.schedulers.applications.application import Application
 from spillway.schedulers.applications.performance import Measurement, from_measurements
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
@@ -67,7 +67,7 @@ class Sampling:
         return (*ups, Step(view.next_control + count * every, -room)) if ups else ()
 
 
-def learned(application: Application, observed: Observed) -> Application:
+def learned(application: Application, observed: Observations) -> Application:
     """The application with a model from measurements: sizes in between are interpolated, those beyond scale perfectly.
 
     ``observed`` has at least one interval. Computation and communication are not distinguished.

@@ -42,7 +42,7 @@ class IoEnded(Struct, frozen=True, gc=False):
     end_s: float
 
 
-class Wish(Struct, frozen=True, gc=False):
+class WaitingRequest(Struct, frozen=True, gc=False):
     """A waiting job: the nodes that it requests."""
 
     nodes: int
@@ -120,7 +120,7 @@ class Scene:
     applications: Sequence[AppView]
     ended: Sequence[IoEnded] = ()
     idle: int = 0
-    waiting: Sequence[Wish] = ()
+    waiting: Sequence[WaitingRequest] = ()
     fits: Callable[[Mapping[str, int]], bool] | None = None
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 
 from spillway.core import Placement, PublishedTimeline, Timeline
 from spillway.protocol.limits import LATEST_S
-from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers
@@ -58,7 +58,7 @@ class Admission:
         demand: Demand | None,
         lives: Callable[[Job], Lives | None] | None,
         site: Site,
-        counted: Counted,
+        counted: CountedPools,
     ) -> None:
         self._machine = machine
         self._profiles = profiles

@@ -19,7 +19,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running
 
 OVERDUE_S = 1e-3
@@ -42,7 +42,7 @@ def given_fault(code: int, node: int, job_id: str) -> str:
     )[code]
 
 
-class Held(NamedTuple):
+class JobResources(NamedTuple):
     """Resources of a job, kind by kind; each counts for its own kind only."""
 
     nodes: Allocation
@@ -50,7 +50,7 @@ class Held(NamedTuple):
     links: Allocation
 
 
-class ById(Mapping[str, _Value]):
+class RecordsById(Mapping[str, _Value]):
     """Records of the core by job id, read when they are asked for.
 
     Parameters
@@ -91,7 +91,7 @@ class ById(Mapping[str, _Value]):
         return self._count()
 
 
-class _EndedJobs(Sequence[Finished]):
+class _EndedJobs(Sequence[FinishedJob]):
     """Jobs that have ended, made when they are read."""
 
     __slots__ = ("_log",)
@@ -106,10 +106,10 @@ class _EndedJobs(Sequence[Finished]):
         places = range(len(self._log))[index]
         return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
 
-    def _at(self, place: int) -> Finished:
+    def _at(self, place: int) -> FinishedJob:
         name, user, submit_s, start_s, end_s, walltime_s, nodes, state, *used, account, qos = self._log.row(place)
         usage, ended = Usage(*used), STATES[state].value
-        return Finished(name, user, submit_s, start_s, end_s, walltime_s, nodes, ended, usage, account, qos)
+        return FinishedJob(name, user, submit_s, start_s, end_s, walltime_s, nodes, ended, usage, account, qos)
 
 
 class Book(native.Book):
@@ -137,12 +137,12 @@ class Book(native.Book):
     def __init__(self, machine: Machine, timeline: Timeline, estimator: Estimator) -> None:
         super().__init__(timeline, None if type(estimator) is Walltimes else estimator)
         self.machine = machine
-        self.running: Mapping[str, Running] = ById(
+        self.running: Mapping[str, Running] = RecordsById(
             self.find_running,
             lambda: [one.job.id for one in self.running_jobs()],
             lambda: self.running_count,
         )
-        self.held = ById(self.find_held, self.held_ids, lambda: self.held_count)
+        self.held = RecordsById(self.find_held, self.held_ids, lambda: self.held_count)
         self.kept: dict[str, PersistentBuffer] = {}
 
     @property
@@ -171,10 +171,10 @@ class Book(native.Book):
         self.machine = dataclasses.replace(self.machine, pools=pools)
         self.timeline.widen(pools)
 
-    def parts_of(self, job_id: str) -> Held | None:
+    def parts_of(self, job_id: str) -> JobResources | None:
         """Resources that a job holds, kind by kind; ``None`` if it holds nothing."""
         found = super().parts_of(job_id)
-        return None if found is None else Held(*found)
+        return None if found is None else JobResources(*found)
 
     def keep(self, buffer: PersistentBuffer) -> None:
         """Create a persistent buffer: it is booked without end."""

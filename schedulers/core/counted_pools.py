@@ -35,7 +35,7 @@ class _Members:
     place: int = -1
 
 
-class Counted:
+class CountedPools:
     """The counted pools of a site, and the amounts that jobs hold of them.
 
     Parameters

@@ -6,20 +6,20 @@ import math
 from typing import Any
 
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.outages import Death, node_seconds, registration
+from spillway.schedulers.core.outages import KillReason, node_seconds, registration
 from spillway.schedulers.core.preemption import as_a_whole
 from spillway.schedulers.model.job import Job, replaced
-from spillway.schedulers.model.preemption import Suspended
+from spillway.schedulers.model.preemption import SuspendedState
 from spillway.schedulers.policykit.view import Running
 
 
-class Deaths:
+class Kills:
     """Kills jobs, and lets those wait again that are requeued, in one conversation."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    def kill(self, job_id: str, death: Death) -> None:
+    def kill(self, job_id: str, death: KillReason) -> None:
         """Kill a running job that has lost resources or is preempted."""
         self._session.outages.kill(job_id, death)
         self._session.kill_job(self._session.book.running[job_id].job)
@@ -56,7 +56,7 @@ class Deaths:
         if session.pool.requests:
             session.pool.leave(running.job)
 
-    def _after_death(self, running: Running, state: JobState, left: Any, kept_s: float, death: Death) -> bool:
+    def _after_death(self, running: Running, state: JobState, left: Any, kept_s: float, death: KillReason) -> bool:
         """Requeue a job killed by an outage or for another job, where that is set; return whether it is requeued."""
         if state is not JobState.COMPLETED_KILLED:
             return False
@@ -69,7 +69,7 @@ class Deaths:
         if death.suspends:
             again, profile = session.notices.next_part(running, again, now_s)
             session.send((profile,))
-        elif isinstance(running.job.left, Suspended):
+        elif isinstance(running.job.left, SuspendedState):
             again = as_a_whole(again, running.job.left)
         if death.by:  # its wait begins anew
             held_s = now_s - again.submit_time_s + again.held_s
@@ -89,7 +89,7 @@ class Deaths:
         session.counted.goes_on(running.job.id, again.id)
         return True
 
-    def _tell(self, job: Job, death: Death, what: str, lost_node_s: float) -> None:
+    def _tell(self, job: Job, death: KillReason, what: str, lost_node_s: float) -> None:
         """Report a killed job to the observer."""
         observer, now_s = self._session.observer, self._session.now_s
         if death.by:

@@ -10,7 +10,7 @@ from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, JobState, SetResourceState
 from spillway.schedulers.core.book import NOTHING
 from spillway.schedulers.core.guard import check_create, check_destroy, check_start
-from spillway.schedulers.core.outages import Death
+from spillway.schedulers.core.outages import KillReason
 from spillway.schedulers.core.preemption import check_preempt
 from spillway.schedulers.model.decisions import (
     Arrange,
@@ -126,7 +126,7 @@ class Decisions:
         if job.id in session.notices.given or session.outages.is_being_killed(job.id):
             return
         suspends = group.mode == SUSPEND
-        death = Death(f"preempted by job {by.name}", suspends or group.mode == REQUEUE, by.id, now_s, suspends)
+        death = KillReason(f"preempted by job {by.name}", suspends or group.mode == REQUEUE, by.id, now_s, suspends)
         due_s = now_s + group.grace_s
         session.notices.give(job.id, due_s, death)
         session.book.leave(job.id, due_s, now_s)

@@ -19,7 +19,7 @@ from spillway.schedulers.model.dependencies import (
 from spillway.schedulers.model.job import Job
 
 
-class Settled(NamedTuple):
+class SettledJob(NamedTuple):
     """A job with settled dependencies: it may wait for resources or, where there is a ``reason``, can never start."""
 
     job: Job
@@ -80,7 +80,7 @@ class Dependents:
         """End of the next delay (s), if no other event comes first; infinite without delays."""
         return self._delays.due_s
 
-    def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> Settled | None:
+    def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> SettledJob | None:
         """Hold a submitted job (``None``), unless its dependencies are settled already.
 
         Raises
@@ -90,7 +90,7 @@ class Dependents:
         """
         stated = dependencies_of(job, known)
         if stated is None:
-            return Settled(job)
+            return SettledJob(job)
         if stated.alike is not None:
             self._alike.setdefault(stated.alike, OrderedDict())[job.id] = None
         if stated.alike is not None or stated.limit:
@@ -123,7 +123,7 @@ class Dependents:
         if self.any:
             self.changed.append(job_id)
 
-    def settled(self, now_s: float) -> Iterator[Settled]:
+    def settled(self, now_s: float) -> Iterator[SettledJob]:
         """Yield jobs settled by starts and ends of other jobs, or by the end of a delay."""
         changed, self.changed = self.changed, []
         if not self.held and not self._stated:
@@ -139,7 +139,7 @@ class Dependents:
         for job_id in self._delays.met(now_s):
             yield from self._look(job_id, now_s)
 
-    def _look_after(self, job_id: str, now_s: float) -> Iterator[Settled]:
+    def _look_after(self, job_id: str, now_s: float) -> Iterator[SettledJob]:
         """Yield jobs settled by a job's start or end; each condition is read again only until it is decided."""
         fate, left = self._fate(job_id), []
         for dependent, condition in self._after.pop(job_id, ()):
@@ -155,7 +155,7 @@ class Dependents:
         if left:
             self._after[job_id] = left
 
-    def unknown(self, known: Callable[[str], bool]) -> Iterator[Settled]:
+    def unknown(self, known: Callable[[str], bool]) -> Iterator[SettledJob]:
         """Yield held jobs that depend on unknown jobs, once no further jobs come: they can never start."""
         for job_id, (_, stated) in tuple(self.held.items()):
             for condition in stated.conditions:
@@ -163,7 +163,7 @@ class Dependents:
                     yield self._without(job_id, condition)
                     break
 
-    def circle(self) -> Settled:
+    def circle(self) -> SettledJob:
         """Settle a held job in a circle of dependencies, when no other event can occur: it can never start.
 
         Or one that depends on an unknown job, where no further jobs were to come when it was submitted.
@@ -183,7 +183,7 @@ class Dependents:
         names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
-    def _look(self, job_id: str, now_s: float) -> Iterator[Settled]:
+    def _look(self, job_id: str, now_s: float) -> Iterator[SettledJob]:
         """Yield a held job if it is settled."""
         if job_id not in self.held:
             return
@@ -207,14 +207,14 @@ class Dependents:
             active.add(job_id)
         yield self._settle(job_id)
 
-    def _without(self, job_id: str, condition: Condition) -> Settled:
+    def _without(self, job_id: str, condition: Condition) -> SettledJob:
         return self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
 
-    def _settle(self, job_id: str, reason: str = "") -> Settled:
+    def _settle(self, job_id: str, reason: str = "") -> SettledJob:
         self._open.pop(job_id, None)
-        return Settled(self.held.pop(job_id)[0], reason)
+        return SettledJob(self.held.pop(job_id)[0], reason)
 
-    def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[Settled]:
+    def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[SettledJob]:
         """Yield jobs of the same name or array that are settled by the end of one."""
         if stated.alike is not None:
             alike = self._alike[stated.alike]

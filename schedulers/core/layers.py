@@ -15,7 +15,7 @@ from spillway.core import Placement, Timeline
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.core.allocation import links_above
 from spillway.schedulers.model.job import Job, replaced
-from spillway.schedulers.model.machine import CountedPool, Layered, Machine
+from spillway.schedulers.model.machine import CountedPool, Machine, PoolLayer
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Layer, base_loads
 
@@ -50,7 +50,7 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
                     f"to {nodes - 1}: choose a platform with more nodes, or correct the site file"
                 )
             count = _INFINITE if layer.count < 0 else layer.count - bases[layer.name]
-            found.append(CountedPool(name, count, layer=Layered(resource.name, resource.mode, inside[layer.name])))
+            found.append(CountedPool(name, count, layer=PoolLayer(resource.name, resource.mode, inside[layer.name])))
     for most in sorted({one.count for one in site.gpus}):
         having = [one for one in site.gpus if one.count >= most]
         inside_of = [parse_intervals(one.nodes) if one.nodes else range(nodes) for one in having]
@@ -60,7 +60,7 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
                 f"table gpu has node {max(with_gpus)}, the platform's are 0 to {nodes - 1}: choose a platform with "
                 "more nodes, or correct the site file"
             )
-        found.append(CountedPool(f"{GPUS} {most}", most, layer=Layered(f"{GPUS} {most}", 0, with_gpus)))
+        found.append(CountedPool(f"{GPUS} {most}", most, layer=PoolLayer(f"{GPUS} {most}", 0, with_gpus)))
     return tuple(found)
 
 

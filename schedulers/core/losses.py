@@ -8,8 +8,8 @@ from typing import Any
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.drains import read_drain
 from spillway.protocol.messages import JsonObject, Notify
-from spillway.schedulers.core.deaths import Deaths
-from spillway.schedulers.core.outages import Death, Lost, OnOutage, lost_by
+from spillway.schedulers.core.deaths import Kills
+from spillway.schedulers.core.outages import JobLoss, KillReason, OnOutage, lost_by
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 
@@ -17,7 +17,7 @@ from spillway.schedulers.model.machine import Machine
 class Losses:
     """Outages and drains of one conversation."""
 
-    def __init__(self, session: Any, deaths: Deaths) -> None:
+    def __init__(self, session: Any, deaths: Kills) -> None:
         self._session = session
         self._deaths = deaths
 
@@ -50,7 +50,7 @@ class Losses:
         outages = self._session.outages
         affected, outages.affected = outages.affected, {}
         for job_id, lost in affected.items():
-            self._deaths.kill(job_id, Death(lost.reason, outages.rule.requeues))
+            self._deaths.kill(job_id, KillReason(lost.reason, outages.rule.requeues))
 
     def _find_struck(self, machine: Machine, nodes: frozenset[int], storages: frozenset[int]) -> None:
         """Evict waiting jobs from burst buffers that are out; shrink running jobs on lost resources, or note them."""
@@ -64,7 +64,7 @@ class Losses:
             if lost is not None and not self._shrinks(running.job, lost):
                 session.outages.affect(job_id, lost)
 
-    def _shrinks(self, job: Job, lost: Lost) -> bool:
+    def _shrinks(self, job: Job, lost: JobLoss) -> bool:
         """Shrink a running job where the setting allows it; return whether it continues without the lost nodes."""
         session = self._session
         if not session.outages.rule.shrinks or session.outages.is_being_killed(job.id):

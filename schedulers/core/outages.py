@@ -84,9 +84,9 @@ class Outages:
 
     def __init__(self, rule: OnOutage) -> None:
         self.rule = rule
-        self.affected: dict[str, Lost] = {}
+        self.affected: dict[str, JobLoss] = {}
         self.going = NO_HOSTS
-        self._dying: dict[str, Death] = {}
+        self._dying: dict[str, KillReason] = {}
         self._attempts: dict[str, tuple[str, int]] = {}
         self._unacknowledged: set[str] = set()
         self.acknowledged = False
@@ -100,12 +100,12 @@ class Outages:
         gone = [host for host, kind in last.items() if kind == NotifyKind.MACHINE_UNAVAILABLE.value]
         self.going = frozenset(gone).intersection(known)
 
-    def affect(self, job_id: str, lost: Lost) -> None:
+    def affect(self, job_id: str, lost: JobLoss) -> None:
         """Record the loss of a running job; the reaction is decided when the whole message has been read."""
         if job_id not in self._dying:
             self.affected.setdefault(job_id, lost)
 
-    def kill(self, job_id: str, death: Death) -> None:
+    def kill(self, job_id: str, death: KillReason) -> None:
         """Record the kill of a job that lost resources or is preempted."""
         self._dying[job_id] = death
 
@@ -113,10 +113,10 @@ class Outages:
         """Whether a job was killed, and has not ended."""
         return job_id in self._dying
 
-    def ended(self, job_id: str, reason: str = "") -> Death | None:
+    def ended(self, job_id: str, reason: str = "") -> KillReason | None:
         """Remove an ended job; return the reason why it was killed or the runtime ended it, or ``None``."""
         self.affected.pop(job_id, None)
-        by_itself = Death(reason, requeues=self.rule.requeues) if reason else None
+        by_itself = KillReason(reason, requeues=self.rule.requeues) if reason else None
         return self._dying.pop(job_id, by_itself)
 
     def first_attempt(self, job_id: str) -> str:
@@ -140,7 +140,7 @@ class Outages:
         return True
 
 
-class Death(NamedTuple):
+class KillReason(NamedTuple):
     """Reason for the kill of a running job.
 
     Attributes
@@ -164,7 +164,7 @@ class Death(NamedTuple):
     suspends: bool = False
 
 
-class Lost(NamedTuple):
+class JobLoss(NamedTuple):
     """Loss of a running job: its nodes (also those of lost burst buffers), and the reason in words."""
 
     nodes: frozenset[int]
@@ -198,7 +198,7 @@ def registration(job: Job, now_s: float) -> RegisterJob:
 
 def lost_by(
     machine: Machine, running: Running, nodes: frozenset[int], storages: frozenset[int], pool: Pool
-) -> Lost | None:
+) -> JobLoss | None:
     """Loss of a running job with these nodes and storage nodes; ``None`` for no loss.
 
     With a burst buffer it loses the buffer's nodes, with a persistent buffer that it uses all its nodes.
@@ -216,17 +216,17 @@ def lost_by(
         paired = len(held.nodes) == len(held.storages) and not held.striped
         pairs = zip(held.nodes, held.storages, strict=False)
         gone |= {node for node, storage in pairs if storage in spoilt or not paired}
-    return Lost(gone, reason)
+    return JobLoss(gone, reason)
 
 
-def _lost_pool(machine: Machine, running: Running, storages: frozenset[int], pool: Pool) -> Lost | None:
+def _lost_pool(machine: Machine, running: Running, storages: frozenset[int], pool: Pool) -> JobLoss | None:
     requests = pool.requests.get(running.job.id)
     for name in requests.uses if requests is not None else ():
         spoilt = storages.intersection(pool.buffers[name].allocation.storages)
         if spoilt:
             where = machine.storages[min(spoilt)].name
             reason = f"storage node {where} of the persistent buffer {name} became unavailable"
-            return Lost(frozenset(running.allocation.nodes), reason)
+            return JobLoss(frozenset(running.allocation.nodes), reason)
     return None
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from spillway.base.errors import DecisionRefused, shown
 from spillway.protocol.messages import JobKilled, JsonObject, Message, RegisterProfile
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.outages import Death
+from spillway.schedulers.core.outages import KillReason
 from spillway.schedulers.model.decisions import Preempt
 from spillway.schedulers.model.job import Job, replaced
-from spillway.schedulers.model.preemption import Group, Preemption, Suspended
+from spillway.schedulers.model.preemption import Group, Preemption, SuspendedState
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Running
 
@@ -24,7 +24,7 @@ Rest = Callable[[Job, float, float], JsonObject]
 """Profile of the rest of a job, from the job, the time that it has run (s) and the share of its work that is done."""
 
 
-def as_a_whole(again: Job, left: Suspended) -> Job:
+def as_a_whole(again: Job, left: SuspendedState) -> Job:
     """A job that starts over, without the results of its parts: with all of its work and its walltime."""
     whole = left.whole
     return replaced(again, profile=whole.profile, profile_name=whole.profile_name, walltime_s=whole.walltime_s)
@@ -62,9 +62,9 @@ class Notices:
         self.rules = Preemption(site, suspend)
         self._rest = rest
         self._progress: dict[str, float] = {}
-        self.given: dict[str, tuple[float, Death]] = {}
+        self.given: dict[str, tuple[float, KillReason]] = {}
 
-    def give(self, job_id: str, due_s: float, death: Death) -> None:
+    def give(self, job_id: str, due_s: float, death: KillReason) -> None:
         """Record a preempted job and its latest end."""
         self.given[job_id] = due_s, death
 
@@ -72,7 +72,7 @@ class Notices:
         """Remove a job that has ended."""
         self.given.pop(job_id, None)
 
-    def due(self, now_s: float) -> list[tuple[str, Death]]:
+    def due(self, now_s: float) -> list[tuple[str, KillReason]]:
         """Jobs at the end of their grace times."""
         return [(job_id, death) for job_id, (due_s, death) in self.given.items() if due_s <= now_s + _SAME_S]
 
@@ -89,7 +89,7 @@ class Notices:
         """The next part of a suspended job, on the same nodes: the rest of its work and of its walltime."""
         assert self._rest is not None, "suspended jobs need a profile of their rest"
         job, ran_s = running.job, now_s - running.start_s
-        whole = job.left.whole if isinstance(job.left, Suspended) else job
+        whole = job.left.whole if isinstance(job.left, SuspendedState) else job
         profile = self._rest(job, ran_s, self._progress.get(job.id, 0.0))
         name = f"{whole.profile_name}@{again.name}"  # no other part has it
         part = replaced(
@@ -97,6 +97,6 @@ class Notices:
             profile=profile,
             profile_name=name,
             walltime_s=max(job.walltime_s - ran_s, _SHORTEST_S),
-            left=Suspended(running.allocation, whole),
+            left=SuspendedState(running.allocation, whole),
         )
         return part, RegisterProfile(now_s, again.workload, name, profile)

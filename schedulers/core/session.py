@@ -51,12 +51,12 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core import arrivals, guard
 from spillway.schedulers.core.admission import Admission
-from spillway.schedulers.core.book import Book, ById
+from spillway.schedulers.core.book import Book, RecordsById
 from spillway.schedulers.core.cancellations import Cancellations
-from spillway.schedulers.core.counted_pools import Counted
-from spillway.schedulers.core.deaths import Deaths
+from spillway.schedulers.core.counted_pools import CountedPools
+from spillway.schedulers.core.deaths import Kills
 from spillway.schedulers.core.decisions import Decisions
-from spillway.schedulers.core.dependents import Dependents, Settled
+from spillway.schedulers.core.dependents import Dependents, SettledJob
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.layers import layer_pools
 from spillway.schedulers.core.losses import Losses
@@ -128,10 +128,10 @@ class Session(native.SessionCore):
         self._policy, self._runtime = policy, runtime
         self._terms = terms
         self.site = terms.site
-        self.jobs: Mapping[str, Job] = ById(
+        self.jobs: Mapping[str, Job] = RecordsById(
             self.line.find, lambda: [job.id for job in self.line.waiting()], lambda: len(self.line)
         )
-        self.filled_s: Mapping[str, float] = ById(self.filled, self.filled_ids, lambda: self.filled_count)
+        self.filled_s: Mapping[str, float] = RecordsById(self.filled, self.filled_ids, lambda: self.filled_count)
         self.dependents = Dependents(self)
         self.cancellations = Cancellations(self)
         self.outages = Outages(terms.on_outage)
@@ -139,12 +139,12 @@ class Session(native.SessionCore):
         self.notebook: dict[str, Any] = {}
         self._machine: Machine | None = None
         self.book: Book
-        self.counted: Counted
+        self.counted: CountedPools
         self.admission: Admission
         self.pool: Pool
         self._views = Views(self, terms)
         self._others = Decisions(self)
-        self._deaths = Deaths(self)
+        self._deaths = Kills(self)
         self._losses = Losses(self, self._deaths)
         self._resizes = Resizes(self, terms.steering) if terms.steering is not None else None
         self._call_s = -1.0
@@ -264,7 +264,7 @@ class Session(native.SessionCore):
         if terms.demand is not None and terms.demand.from_storages:
             machine = machine.trunk()
         sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
-        self.counted = Counted(site, layers, sets, self._alive)
+        self.counted = CountedPools(site, layers, sets, self._alive)
         machine = dataclasses.replace(machine, partitions=sets, pools=self.counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         self.layered = bool(layers)
@@ -478,7 +478,7 @@ class Session(native.SessionCore):
                 break
         return any_settled
 
-    def _free(self, settled: Settled) -> None:
+    def _free(self, settled: SettledJob) -> None:
         job = settled.job
         if settled.reason:
             self.reject(job, settled.reason)

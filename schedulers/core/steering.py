@@ -9,7 +9,7 @@ from typing import Protocol
 from spillway.base.errors import DecisionRefused, shown
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import AppView
-from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
+from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, WaitingRequest
 from spillway.schedulers.model.job import Allocation, Job
 
 
@@ -92,7 +92,7 @@ class Steering:
         admits = None
         if fits is not None and first is not None:
             admits = partial(_admits, fits, first, views)
-        scene = Scene(now_s, views, ended, idle, tuple(map(Wish, waiting)), admits)
+        scene = Scene(now_s, views, ended, idle, tuple(map(WaitingRequest, waiting)), admits)
         changed = set[str]()
         for resize in self._controller(scene):
             if not isinstance(resize, Resize):

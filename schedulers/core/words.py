@@ -20,7 +20,7 @@ SHORTEST_CALL_S = 1e-6
 """Batsim's clock may be this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
 
 
-class Refused(enum.IntEnum):
+class RefusalCode(enum.IntEnum):
     """Reasons for refusing a decision, by their number in the core."""
 
     NONE = 0
@@ -136,90 +136,90 @@ def _storage_count(n: Numbers) -> str:
     return f"it needs {n.a} storages (one per {per}), the allocation has {n.b}"
 
 
-_REFUSED: Mapping[Refused, Callable[[Numbers], str]] = {
-    Refused.NOT_WAITING: lambda n: "it is not waiting (unknown, already started, or rejected)",
-    Refused.HOLDS_NODES: lambda n: f"the job already holds {n.a} nodes",
-    Refused.NODE_COUNT: lambda n: f"it requests {n.a} nodes, the allocation has {n.b}",
-    Refused.NODE_OUT: lambda n: f"node {n.node(n.a)} is unavailable",
-    Refused.NODE_HELD: lambda n: f"node {n.node(n.a)} is held by job {shown(n.text)}",
-    Refused.NODE_UNKNOWN: lambda n: f"unknown node index {n.a}: the machine has nodes 0 to {n.b - 1}",
-    Refused.NODE_TWICE: lambda n: f"node {n.node(n.a)} is listed twice",
-    Refused.NODES_DESCEND: lambda n: "the allocation's nodes must ascend",
-    Refused.NO_ONE_PARTITION: lambda n: f"its nodes must all belong to one of its partitions ({n.partitions})",
-    Refused.NODE_OUTSIDE: lambda n: f"node {n.node(n.a)} belongs to no partition of the job ({n.partitions})",
-    Refused.BUFFER_SIZE: lambda n: (
+_REFUSED: Mapping[RefusalCode, Callable[[Numbers], str]] = {
+    RefusalCode.NOT_WAITING: lambda n: "it is not waiting (unknown, already started, or rejected)",
+    RefusalCode.HOLDS_NODES: lambda n: f"the job already holds {n.a} nodes",
+    RefusalCode.NODE_COUNT: lambda n: f"it requests {n.a} nodes, the allocation has {n.b}",
+    RefusalCode.NODE_OUT: lambda n: f"node {n.node(n.a)} is unavailable",
+    RefusalCode.NODE_HELD: lambda n: f"node {n.node(n.a)} is held by job {shown(n.text)}",
+    RefusalCode.NODE_UNKNOWN: lambda n: f"unknown node index {n.a}: the machine has nodes 0 to {n.b - 1}",
+    RefusalCode.NODE_TWICE: lambda n: f"node {n.node(n.a)} is listed twice",
+    RefusalCode.NODES_DESCEND: lambda n: "the allocation's nodes must ascend",
+    RefusalCode.NO_ONE_PARTITION: lambda n: f"its nodes must all belong to one of its partitions ({n.partitions})",
+    RefusalCode.NODE_OUTSIDE: lambda n: f"node {n.node(n.a)} belongs to no partition of the job ({n.partitions})",
+    RefusalCode.BUFFER_SIZE: lambda n: (
         f"it requests {in_gigabytes(n.a)} of burst buffer per {n.per}, the allocation has {in_gigabytes(n.b)}"
     ),
-    Refused.STORAGE_COUNT: _storage_count,
-    Refused.STRIPING: lambda n: (
+    RefusalCode.STORAGE_COUNT: _storage_count,
+    RefusalCode.STRIPING: lambda n: (
         f"its burst buffer is one per {n.per}: the allocation must have striped={n.job.stripes > 0}"
     ),
-    Refused.STRIPES_SHARE: lambda n: (
+    RefusalCode.STRIPES_SHARE: lambda n: (
         f"its {n.a} stripes must lie on storages that all differ, got {sorted(n.allocation.storages)}"
     ),
-    Refused.STORAGE_AWAY: lambda n: (
+    RefusalCode.STORAGE_AWAY: lambda n: (
         f"storage {n.storage(n.b)} is not in the rack of node {n.node(n.a)}, which storage_order=rack demands"
     ),
-    Refused.STORAGE_UNKNOWN: lambda n: f"unknown storage index {n.a}: the machine has {n.b} storage nodes",
-    Refused.STORAGE_OUT: lambda n: f"storage {n.storage(n.a)} is unavailable",
-    Refused.STORAGE_FULL: _storage_full,
-    Refused.OTHER_BUFFER: _other_buffer,
-    Refused.OTHER_RATE: lambda n: (
+    RefusalCode.STORAGE_UNKNOWN: lambda n: f"unknown storage index {n.a}: the machine has {n.b} storage nodes",
+    RefusalCode.STORAGE_OUT: lambda n: f"storage {n.storage(n.a)} is unavailable",
+    RefusalCode.STORAGE_FULL: _storage_full,
+    RefusalCode.OTHER_BUFFER: _other_buffer,
+    RefusalCode.OTHER_RATE: lambda n: (
         f"its I/O rate is {in_gigabytes(n.a)}/s per node, the allocation books {in_gigabytes(n.b)}/s"
     ),
-    Refused.LINK_FULL: lambda n: (
+    RefusalCode.LINK_FULL: lambda n: (
         f"link {n.machine.links[n.a].name} has {in_gigabytes(n.b)}/s left, the allocation takes {in_gigabytes(n.c)}/s"
     ),
-    Refused.LAYERS: lambda n: n.text,
-    Refused.POOL_AMOUNT: lambda n: f"it holds {n.b} of {n.machine.pools[n.a].name}, the allocation has {n.c}",
-    Refused.POOL_FULL: lambda n: (
+    RefusalCode.LAYERS: lambda n: n.text,
+    RefusalCode.POOL_AMOUNT: lambda n: f"it holds {n.b} of {n.machine.pools[n.a].name}, the allocation has {n.c}",
+    RefusalCode.POOL_FULL: lambda n: (
         f"{n.machine.pools[n.a].name}: {n.b} left of {n.machine.pools[n.a].count}, the allocation takes {n.c}"
     ),
-    Refused.ROW_TASKS: lambda n: f"all its {n.job.nodes} tasks must be in one row (and in each row of a replica)",
-    Refused.ROW_COLUMNS: lambda n: "its replicas must have the same columns as its home row",
-    Refused.BUFFER_FIRST: lambda n: (
+    RefusalCode.ROW_TASKS: lambda n: f"all its {n.job.nodes} tasks must be in one row (and in each row of a replica)",
+    RefusalCode.ROW_COLUMNS: lambda n: "its replicas must have the same columns as its home row",
+    RefusalCode.BUFFER_FIRST: lambda n: (
         f"its burst buffer must be held {n.job.lives.storage_lead_s if n.job.lives else 0.0} s before its nodes: yield "
         "a Hold first, then start it on that buffer"
     ),
-    Refused.STILL_FILLING: lambda n: "its burst buffer is still being filled (stage-in): it can start after that",
-    Refused.HOLD_NOT_WAITING: lambda n: (
+    RefusalCode.STILL_FILLING: lambda n: "its burst buffer is still being filled (stage-in): it can start after that",
+    RefusalCode.HOLD_NOT_WAITING: lambda n: (
         "it is not waiting (unknown, already started, or rejected): no buffer can be held"
     ),
-    Refused.HOLD_ALREADY: lambda n: "the job already holds its burst buffer, or runs",
-    Refused.HOLD_NOTHING: lambda n: "it requests no burst buffer that could be held",
-    Refused.HOLD_WITH_NODES: lambda n: (
+    RefusalCode.HOLD_ALREADY: lambda n: "the job already holds its burst buffer, or runs",
+    RefusalCode.HOLD_NOTHING: lambda n: "it requests no burst buffer that could be held",
+    RefusalCode.HOLD_WITH_NODES: lambda n: (
         f"a buffer that is held before the nodes has neither nodes nor bandwidth, got {n.allocation}"
     ),
-    Refused.HOLD_PAST: lambda n: f"a burst buffer must be held beyond now ({n.now_s} s), not until {n.x} s",
-    Refused.REJECT_NOT_WAITING: lambda n: "only a waiting job can be rejected",
-    Refused.EVICT_NOTHING: lambda n: "only a waiting job that holds a burst buffer can be evicted from it",
-    Refused.KILL_NOT_RUNNING: lambda n: "only a running job can be killed",
-    Refused.WAKE_TIME: lambda n: (
+    RefusalCode.HOLD_PAST: lambda n: f"a burst buffer must be held beyond now ({n.now_s} s), not until {n.x} s",
+    RefusalCode.REJECT_NOT_WAITING: lambda n: "only a waiting job can be rejected",
+    RefusalCode.EVICT_NOTHING: lambda n: "only a waiting job that holds a burst buffer can be evicted from it",
+    RefusalCode.KILL_NOT_RUNNING: lambda n: "only a running job can be killed",
+    RefusalCode.WAKE_TIME: lambda n: (
         f"wake-up at {n.x} s must be a finite time at least {SHORTEST_CALL_S} s after now ({n.now_s} s)"
     ),
-    Refused.MOVE_REFUSED: lambda n: "jobs can only be moved where they share nodes in time (gang scheduling)",
-    Refused.HOST_CLOSED: lambda n: f"EXECUTE_JOB on host {n.a}, which is out",
-    Refused.NOT_SUBMITTED: lambda n: "EXECUTE_JOB needs a submitted job that was not started or rejected yet",
-    Refused.NOT_REJECTABLE: lambda n: "REJECT_JOB needs a submitted job that was not started or rejected yet",
-    Refused.NOT_KILLABLE: lambda n: "KILL_JOB needs a running job",
-    Refused.NO_DYNAMIC_JOBS: lambda n: (
+    RefusalCode.MOVE_REFUSED: lambda n: "jobs can only be moved where they share nodes in time (gang scheduling)",
+    RefusalCode.HOST_CLOSED: lambda n: f"EXECUTE_JOB on host {n.a}, which is out",
+    RefusalCode.NOT_SUBMITTED: lambda n: "EXECUTE_JOB needs a submitted job that was not started or rejected yet",
+    RefusalCode.NOT_REJECTABLE: lambda n: "REJECT_JOB needs a submitted job that was not started or rejected yet",
+    RefusalCode.NOT_KILLABLE: lambda n: "KILL_JOB needs a running job",
+    RefusalCode.NO_DYNAMIC_JOBS: lambda n: (
         f"{n.text} needs dynamic jobs: {'its registration is finished' if n.a else n.remedy}"
     ),
-    Refused.METADATA_OF_NONE: lambda n: "SET_JOB_METADATA needs a live job",
-    Refused.METADATA_QUOTE: lambda n: f"metadata must not hold a double quote, got {shown(n.text)}",
-    Refused.PAUSES: lambda n: "the policy pauses, but the player of this session needs its decisions at once",
+    RefusalCode.METADATA_OF_NONE: lambda n: "SET_JOB_METADATA needs a live job",
+    RefusalCode.METADATA_QUOTE: lambda n: f"metadata must not hold a double quote, got {shown(n.text)}",
+    RefusalCode.PAUSES: lambda n: "the policy pauses, but the player of this session needs its decisions at once",
 }
 
 
 def refusal(code: int, job_id: str, numbers: Numbers) -> DecisionRefused:
     """The error of a refused decision."""
-    known = Refused(code)
-    if Refused.GIVEN_NOTHING <= known <= Refused.GIVEN_UNKNOWN:
-        return DecisionRefused(job_id, given_fault(known - Refused.GIVEN_NOTHING, numbers.a, job_id))
+    known = RefusalCode(code)
+    if RefusalCode.GIVEN_NOTHING <= known <= RefusalCode.GIVEN_UNKNOWN:
+        return DecisionRefused(job_id, given_fault(known - RefusalCode.GIVEN_NOTHING, numbers.a, job_id))
     return DecisionRefused(job_id, _REFUSED[known](numbers))
 
 
-class Illegal(enum.IntEnum):
+class MessageFault(enum.IntEnum):
     """Faults of messages, by their number in the core."""
 
     AFTER_END = 0
@@ -248,14 +248,14 @@ def illegal(code: int, text: str, a: int, times: tuple[float, float], resources:
     resources
         Number of the machine's hosts.
     """
-    known = Illegal(code)
-    if known is Illegal.MESSAGE_TIME:
+    known = MessageFault(code)
+    if known is MessageFault.MESSAGE_TIME:
         return RemoteProtocolError(f"the message's time {_time_fault(*times, 'the last message')}", "$.now")
-    if known is Illegal.EVENT_TIME:
+    if known is MessageFault.EVENT_TIME:
         time_s, before_s = times
         fault = _time_fault(time_s, before_s, "the event before it")
         return RemoteProtocolError(f"the event's time {fault}", f"$.events[{a}].timestamp")
-    if known is Illegal.EVENT_AFTER:
+    if known is MessageFault.EVENT_AFTER:
         fault = f"must be at most the message's now = {times[1]!r}, got {times[0]!r}"
         return RemoteProtocolError(f"the event's time {fault}", f"$.events[{a}].timestamp")
     words, path = _ILLEGAL[known]
@@ -264,23 +264,23 @@ def illegal(code: int, text: str, a: int, times: tuple[float, float], resources:
     )
 
 
-_ILLEGAL: Mapping[Illegal, tuple[str, str]] = {
-    Illegal.AFTER_END: ("nothing may follow SIMULATION_ENDS", "$"),
-    Illegal.SECOND_BEGIN: ("a second SIMULATION_BEGINS", "$"),
-    Illegal.ID_LENGTH: ("expected the id of a job of 1 to {most} characters, got {text}", "$.job_id"),
-    Illegal.ID_FORM: ("expected a job id of the form workload!name, got {text}", "$.job_id"),
-    Illegal.ID_USED: ("job {text} was submitted before; ids are used once", "$.job_id"),
-    Illegal.REGISTRATION_OVER: (
+_ILLEGAL: Mapping[MessageFault, tuple[str, str]] = {
+    MessageFault.AFTER_END: ("nothing may follow SIMULATION_ENDS", "$"),
+    MessageFault.SECOND_BEGIN: ("a second SIMULATION_BEGINS", "$"),
+    MessageFault.ID_LENGTH: ("expected the id of a job of 1 to {most} characters, got {text}", "$.job_id"),
+    MessageFault.ID_FORM: ("expected a job id of the form workload!name, got {text}", "$.job_id"),
+    MessageFault.ID_USED: ("job {text} was submitted before; ids are used once", "$.job_id"),
+    MessageFault.REGISTRATION_OVER: (
         "job {text} was submitted after no_more_static_job_to_submit, when all jobs had ended and the registration of "
         "dynamic jobs was finished",
         "$.job_id",
     ),
-    Illegal.NOT_REGISTERED: (
+    MessageFault.NOT_REGISTERED: (
         "job {text} has the form of a sub-job, but it was not registered, or has ended", "$.job_id",
     ),
-    Illegal.NOT_RUNNING: ("JOB_COMPLETED of {text}, which does not run", "$.job_id"),
-    Illegal.END_UNKNOWN: ("the end of {text}, which does not run", "$"),
-    Illegal.RESOURCE_UNKNOWN: ("expected ids of the machine's {resources} resources, got {number}", "$.{text}"),
+    MessageFault.NOT_RUNNING: ("JOB_COMPLETED of {text}, which does not run", "$.job_id"),
+    MessageFault.END_UNKNOWN: ("the end of {text}, which does not run", "$"),
+    MessageFault.RESOURCE_UNKNOWN: ("expected ids of the machine's {resources} resources, got {number}", "$.{text}"),
 }  # fmt: skip
 
 

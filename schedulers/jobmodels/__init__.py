@@ -14,10 +14,10 @@ from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import split_spec
 from spillway.schedulers.jobmodels.base import JobModel
-from spillway.schedulers.jobmodels.checkpoints import Checkpointed
+from spillway.schedulers.jobmodels.checkpoints import CheckpointModel
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.malleable import Malleable
-from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.operations import OperationSequence
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.stream import Stream
 from spillway.schedulers.jobmodels.time_sharing import TimeSharing
@@ -28,10 +28,10 @@ MODELS: dict[str, type[JobModel]] = {
     "rigid": Rigid,
     "stream": Stream,
     "io": IoAware,
-    "operations": Sequenced,
+    "operations": OperationSequence,
     "malleable": Malleable,
     "timeshared": TimeSharing,
-    "checkpointed": Checkpointed,
+    "checkpointed": CheckpointModel,
 }
 """Every job model by its name on the command line."""
 

@@ -30,7 +30,7 @@ MOST_PHASES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Checkpointed(JobModel):
+class CheckpointModel(JobModel):
     """A job computes in equal phases and writes a checkpoint after each but the last; it restarts from the last one.
 
     A job of 2500 s with ``interval=1000,checkpoint=60,restart=30`` computes three times 833.3 s and ends after

@@ -30,7 +30,7 @@ from spillway.schedulers.model.operations import OPERATIONS_FIELD, PERIODS_FIELD
 
 
 @dataclass(frozen=True)
-class Sequenced(JobModel):
+class OperationSequence(JobModel):
     """Jobs with operations in their profile run them one after another; others run as they were submitted."""
 
     source: ClassVar[str] = "Jeannot, Pallez, Vidal 2023, section Job Model"
@@ -53,7 +53,7 @@ class Sequenced(JobModel):
                 else:
                     yield Compute({"type": "delay", "delay": operation.compute_s, "ret": 0})
 
-    def alone(self) -> Sequenced:
+    def alone(self) -> OperationSequence:
         """Return the same model; without other jobs there is nothing else to wait for."""
         return self
 

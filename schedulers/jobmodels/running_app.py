@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Phase, Step, most_taken
 from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.sampling import learned
@@ -70,7 +70,7 @@ class RunningApp:
         """Begin on these nodes; nothing has been observed of it yet."""
         size = len(nodes)  # fewer than it requests if it is moldable
         view = AppView(
-            job.id, application, Observed(), Activity.COMPUTE, 0, now_s, size, size, size,
+            job.id, application, Observations(), Activity.COMPUTE, 0, now_s, size, size, size,
             deadline_s=now_s + job.walltime_s, places=tuple(nodes), known=not measured,
         )  # fmt: skip
         record = AppRecord(job, now_s, sizes=[(now_s, size)])

@@ -198,7 +198,7 @@ def hosts_of(machine: Machine, depth: int = 0) -> Hosts:
     )
 
 
-class Left(NamedTuple):
+class AttemptCheckpoints(NamedTuple):
     """Checkpoints that an attempt left behind.
 
     Attributes
@@ -229,26 +229,26 @@ class Restarts:
         """Note that hosts have become unavailable."""
         self._out_s.update(dict.fromkeys(hosts, now_s))
 
-    def resumed(self, left: Left | None) -> Checkpoints | None:
+    def resumed(self, left: AttemptCheckpoints | None) -> Checkpoints | None:
         """Checkpoints that an attempt resumes from; ``None``: it begins at the beginning."""
         if left is None:
             return None
         found = self._surviving(left.checkpoints, left.hosts, left.since_s)
         return found if found.last else None
 
-    def left(self, model: JobModel, record: JobRecord, machine: Machine) -> tuple[Left, float]:
+    def left(self, model: JobModel, record: JobRecord, machine: Machine) -> tuple[AttemptCheckpoints, float]:
         """Return the checkpoints that a killed attempt leaves, and the computing time (s) that it saves the next one.
 
         The latter is below 0 if it lost more checkpoints than it wrote: work of earlier attempts is done again.
         """
         written = model.checkpoints(record)
         hosts = frozenset(machine.storages[index].resource_id for index in record.allocation.storages)
-        earlier: Left | None = record.job.left
+        earlier: AttemptCheckpoints | None = record.job.left
         before = record.resumed.last if record.resumed is not None else 0
         gained = self._surviving(written, hosts, record.start_s).last - before
         phase_s = record.computed_s[-1] if record.computed_s else earlier.phase_s if earlier is not None else 0.0
         kept_s = sum(record.computed_s[:gained]) if gained >= 0 else gained * phase_s
-        return Left(written, hosts, record.start_s, phase_s), kept_s
+        return AttemptCheckpoints(written, hosts, record.start_s, phase_s), kept_s
 
     def _surviving(self, written: Checkpoints, hosts: Set[int], since_s: float) -> Checkpoints:
         lost = any(self._out_s.get(host, -1.0) >= since_s for host in hosts)

@@ -43,7 +43,7 @@ from spillway.schedulers.jobmodels.slices import Remaining, remaining_of, unscal
 from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, Task, require_dynamic_jobs
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timesharing.bandwidth import Links, Room
+from spillway.schedulers.timesharing.bandwidth import FreeBandwidth, Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
@@ -52,7 +52,7 @@ from spillway.schedulers.timesharing.slices import MICRO, Slices, to_us
 
 
 @dataclass(slots=True)
-class _Shared:
+class _MatrixJob:
     """A job in the matrix.
 
     ``columns`` are those of its last stretch, ``target`` those on which it is to run; ``live`` is the stretch that runs
@@ -105,14 +105,14 @@ class TimeShared:
         self._slices = slices
         self._migration_start = migration_start
         self._costs = costs
-        self._jobs: dict[str, _Shared] = {}
-        self._live: dict[str, _Shared] = {}
+        self._jobs: dict[str, _MatrixJob] = {}
+        self._live: dict[str, _MatrixJob] = {}
         self._held = 0
         self._out = 0
         self._asked_us = -1
         self._machine: Machine
         self._links: Links
-        self._room: Room
+        self._room: FreeBandwidth
 
     @property
     def rows(self) -> int:
@@ -124,7 +124,7 @@ class TimeShared:
         require_dynamic_jobs(config, "time sharing")
         self._machine = machine
         self._links = Links.of(machine)
-        self._room = Room(self._links)
+        self._room = FreeBandwidth(self._links)
 
     # ------------------------------------------------------------------ calls from the session
 
@@ -139,7 +139,7 @@ class TimeShared:
         remaining = remaining_of(job, self._costs, local=not files or files == columns)
         sub_jobs = SubJobs(job.id, reuse=False)
         record = JobRecord(job, allocation, now_s, preempted=True)
-        self._jobs[job.id] = _Shared(
+        self._jobs[job.id] = _MatrixJob(
             job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record, allocation.io_rate
         )
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
@@ -298,7 +298,7 @@ class TimeShared:
         the bandwidth that the jobs of this row leave.
         """
         staying: set[str] = set()
-        yet_to_move: list[_Shared] = []
+        yet_to_move: list[_MatrixJob] = []
         for shared in self._live.values():
             if shared.moves_us > now_us:
                 yet_to_move.append(shared)
@@ -306,7 +306,7 @@ class TimeShared:
                 staying.add(shared.live)
         if not yet_to_move:
             return staying
-        wanted, room = 0, Room(self._links)
+        wanted, room = 0, FreeBandwidth(self._links)
         for shared in self._jobs.values():
             if shared.rows & bit and shared.moves_us <= now_us:
                 wanted |= shared.target
@@ -317,7 +317,7 @@ class TimeShared:
                 staying.add(shared.live)
         return staying
 
-    def _run(self, shared: _Shared, now_s: float, requests: list[Request]) -> None:
+    def _run(self, shared: _MatrixJob, now_s: float, requests: list[Request]) -> None:
         """Begin a stretch."""
         if shared.columns != shared.target:
             shared.columns = shared.target
@@ -331,13 +331,13 @@ class TimeShared:
         self._held |= shared.held
         self._room.take(0, shared.held, shared.rate)
 
-    def _release(self, shared: _Shared) -> None:
+    def _release(self, shared: _MatrixJob) -> None:
         del self._live[shared.live]
         self._held &= ~shared.held
         self._room.give(0, shared.held, shared.rate)
         shared.live, shared.held, shared.dying = "", 0, False
 
-    def _lose(self, shared: _Shared, now_s: float) -> Ended:
+    def _lose(self, shared: _MatrixJob, now_s: float) -> Ended:
         """End a job that cannot run in its turn."""
         node = columns_of(self._out & shared.target)[0]
         shared.record.idle_end_s = now_s
@@ -345,7 +345,7 @@ class TimeShared:
         name = self._machine.nodes[node].name
         return ended._replace(reason=f"its next slice needs node {name}, which is unavailable")
 
-    def _end(self, shared: _Shared, state: JobState, return_code: int, now_s: float) -> Step:
+    def _end(self, shared: _MatrixJob, state: JobState, return_code: int, now_s: float) -> Step:
         del self._jobs[shared.job.id]
         record = shared.record
         record.end_s, record.state, record.return_code = now_s, state, return_code

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import split_spec
-from spillway.schedulers.lives.base import Life, WithNodes
+from spillway.schedulers.lives.base import Life, NodeLife
 from spillway.schedulers.lives.buffer_first import Slurm, Standby
 from spillway.schedulers.lives.two_reservations import TwoReservations
 
 LIVES: Mapping[str, type[Life]] = {
-    "with-nodes": WithNodes,
+    "with-nodes": NodeLife,
     "slurm": Slurm,
     "two-reservations": TwoReservations,
     "standby": Standby,

@@ -10,10 +10,10 @@ from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
-from spillway.schedulers.policykit.view import Around, Policy, View
+from spillway.schedulers.policykit.view import Policy, PolicyWrapper, View
 
 
-class Expected(NamedTuple):
+class ExpectedStaging(NamedTuple):
     """Expected staging of a job: bytes of the whole job, and least seconds, in and out."""
 
     in_bytes: float = 0.0
@@ -22,7 +22,7 @@ class Expected(NamedTuple):
     out_s: float = 0.0
 
 
-Expects = Callable[[Job], Expected]
+Expects = Callable[[Job], ExpectedStaging]
 """Function that returns a job's expected staging under the job model."""
 
 
@@ -58,14 +58,14 @@ class Life:
 
 
 @dataclass(frozen=True)
-class WithNodes(Life):
+class NodeLife(Life):
     """A job's burst buffer is given and taken back with its nodes: it stages in and out on them."""
 
     source: ClassVar[str] = "Kopanski 2020, section 2.4"
 
 
 @dataclass(frozen=True)
-class Under(Around):
+class LifePolicy(PolicyWrapper):
     """A policy under a life: itself a policy.
 
     Attributes

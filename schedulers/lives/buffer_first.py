@@ -24,10 +24,10 @@ from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
-from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
+from spillway.schedulers.policykit.view import BufferGiver, Holding, Policy, View
 
 _EVICTED = "lives: evicted"
-"""Key of the notebook: losses of buffers by waiting jobs (:class:`Lost`), by job id."""
+"""Key of the notebook: losses of buffers by waiting jobs (:class:`BufferLoss`), by job id."""
 
 CALLED = "lives: called"
 """Key of the notebook: the last time for which a call was requested because a buffer reaches its bound then (s)."""
@@ -36,7 +36,7 @@ WOKEN = "lives: woken"
 """Key of the notebook: the last time for which the policy requested a call (s)."""
 
 
-class Lost(NamedTuple):
+class BufferLoss(NamedTuple):
     """A waiting job's loss of its buffer to another job.
 
     Attributes
@@ -57,7 +57,7 @@ class Lost(NamedTuple):
     unavailable: frozenset[int]
 
     @classmethod
-    def now(cls, view: View) -> Lost:
+    def now(cls, view: View) -> BufferLoss:
         """Return a loss in this pass."""
         return cls(view.now_s, view.finished.total, frozenset(job.id for job in view.queue), view.unavailable)
 
@@ -82,7 +82,7 @@ class Slurm(Life):
     """A job gets its burst buffer first, stages in, then competes for nodes; its nodes are freed before its stage-out.
 
     The policy decides only on the nodes of jobs that need no buffer or have a filled one, unless it gives buffers
-    itself (:class:`spillway.schedulers.policykit.view.GivesBuffers`).
+    itself (:class:`spillway.schedulers.policykit.view.BufferGiver`).
     """
 
     source: ClassVar[str] = "Slurm Burst Buffer Guide"
@@ -112,7 +112,7 @@ class Slurm(Life):
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
         """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""
-        if self.policies_give and isinstance(policy, GivesBuffers):
+        if self.policies_give and isinstance(policy, BufferGiver):
             yield from policy.with_buffers_first(view)
             return
         through: set[str] = set()
@@ -179,8 +179,8 @@ class Standby(Slurm):
     """Like ``slurm``, but a filled buffer that has waited for nodes longer than a bound may go to another job.
 
     A job that lost its buffer queues behind the jobs that wait for theirs at that time, and stages in again. No buffer
-    is taken back for it until something happens that could give it nodes (:meth:`Lost.stands`): otherwise jobs that
-    cannot get nodes would take the buffers from each other for ever.
+    is taken back for it until something happens that could give it nodes (:meth:`BufferLoss.stands`): otherwise jobs
+    that cannot get nodes would take the buffers from each other for ever.
     """
 
     policies_give: ClassVar[bool] = False
@@ -195,7 +195,7 @@ class Standby(Slurm):
 
     def _candidates(self, view: View) -> Sequence[Job]:
         waiting, before = super()._candidates(view), view.notebook.get(_EVICTED, {})
-        lost: dict[str, Lost] = {job.id: before[job.id] for job in waiting if job.id in before}
+        lost: dict[str, BufferLoss] = {job.id: before[job.id] for job in waiting if job.id in before}
         view.notebook[_EVICTED] = lost
         return sorted(waiting, key=lambda job: lost[job.id].time_s if job.id in lost else -math.inf)
 
@@ -225,7 +225,7 @@ class Standby(Slurm):
                 break
         if hold is not None:
             for other in taken:
-                lost[other.id] = Lost.now(view)
+                lost[other.id] = BufferLoss.now(view)
                 yield Evict(other)
             yield hold
             return

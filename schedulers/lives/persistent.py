@@ -19,7 +19,7 @@ from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
 from spillway.schedulers.policykit.holds import book_buffer
 from spillway.schedulers.policykit.user_limit import held_bytes
-from spillway.schedulers.policykit.view import Around, View
+from spillway.schedulers.policykit.view import PolicyWrapper, View
 
 
 def _nothing(view: View) -> None:
@@ -27,7 +27,7 @@ def _nothing(view: View) -> None:
 
 
 @dataclass(frozen=True)
-class WithPersistent(Around):
+class PersistentBufferPolicy(PolicyWrapper):
     """A policy that sees a job only once its requests for persistent buffers are done: itself a policy.
 
     Attributes
@@ -52,7 +52,7 @@ class WithPersistent(Around):
         are served or rejected in another turn.
         """
         while True:
-            turn = _Turn(view, pool, self.most_bytes)
+            turn = _RequestPass(view, pool, self.most_bytes)
             while turn.progressed:
                 turn.progressed = False
                 self.keep(view)
@@ -72,7 +72,7 @@ class WithPersistent(Around):
             view = view.again(tuple(job for job in view.queue if job.id not in rejected))
 
 
-class _Named(NamedTuple):
+class _NamedBuffers(NamedTuple):
     """Numbers of waiting and running jobs by buffer; in the first two tables, requests already done do not count."""
 
     creators: dict[str, list[int]]
@@ -80,7 +80,7 @@ class _Named(NamedTuple):
     all: dict[str, list[int]]
 
 
-class _Turn:
+class _RequestPass:
     """One pass over the requests of waiting jobs for persistent buffers.
 
     Attributes
@@ -173,7 +173,7 @@ class _Turn:
         self.hidden.add(job.id)
         yield Reject(job, reason)
 
-    def _steps(self, job: Job, named: _Named) -> Iterator[Decision | None]:
+    def _steps(self, job: Job, named: _NamedBuffers) -> Iterator[Decision | None]:
         """Yield the next decisions for a job, in order; ``None`` for each request that has to wait."""
         pool, requests, waits = self._pool, self._pool.requests[job.id], False
         for creation in requests.creates:
@@ -193,7 +193,7 @@ class _Turn:
         if not job.nodes and not waits:
             yield Finish(job)
 
-    def _creation(self, job: Job, creation: Creation, named: _Named) -> Decision | None:
+    def _creation(self, job: Job, creation: Creation, named: _NamedBuffers) -> Decision | None:
         name = creation.name
         existing = self._pool.buffers.get(name)
         if existing is not None:
@@ -213,7 +213,7 @@ class _Turn:
             return None
         return Create(job, name, fit.allocation)
 
-    def _destruction(self, job: Job, name: str, named: _Named) -> Decision | None:
+    def _destruction(self, job: Job, name: str, named: _NamedBuffers) -> Decision | None:
         existing = self._pool.buffers.get(name)
         if existing is None:
             if _earlier(named.creators, name, job):
@@ -225,13 +225,13 @@ class _Turn:
             return None
         return Destroy(job, name)
 
-    def _usable(self, job: Job, name: str, named: _Named) -> bool:
+    def _usable(self, job: Job, name: str, named: _NamedBuffers) -> bool:
         buffer = self._pool.buffers.get(name)
         if buffer is None or _earlier(named.destroyers, name, job):
             return False
         return self._pool.outs.storages_out.isdisjoint(buffer.allocation.storages)
 
-    def _never_possible(self, job: Job, name: str, named: _Named) -> Decision | None:
+    def _never_possible(self, job: Job, name: str, named: _NamedBuffers) -> Decision | None:
         """Reject a job that uses a buffer which will never exist."""
         if self._pool.more_jobs or name in self._pool.buffers or named.creators.get(name):
             return None
@@ -243,8 +243,8 @@ class _Turn:
             return False
         return held_bytes(self._view).get(job.user, 0) + size > self._most_bytes
 
-    def _named(self) -> _Named:
-        pool, named = self._pool, _Named({}, {}, {})
+    def _named(self) -> _NamedBuffers:
+        pool, named = self._pool, _NamedBuffers({}, {}, {})
         jobs = [job for job in self._view.queue if job.id not in self.gone]
         for job in (*jobs, *(running.job for running in self._view.running)):
             requests = pool.requests.get(job.id)

@@ -80,7 +80,7 @@ class NodeSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Layered:
+class PoolLayer:
     """A layer of a hierarchical resource: the nodes on which its pool counts.
 
     Attributes
@@ -121,7 +121,7 @@ class CountedPool:
     name: str
     count: int
     license: bool = False
-    layer: Layered | None = None
+    layer: PoolLayer | None = None
     overdrawn: bool = False
 
 

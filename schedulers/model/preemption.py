@@ -31,7 +31,7 @@ YOUNGEST_FIRST = "preempt_youngest_first"
 """Parameter of the site's scheduler: the youngest jobs are preempted first, whatever their tier or QOS."""
 
 
-class Suspended(NamedTuple):
+class SuspendedState(NamedTuple):
     """State of a suspended job for its next part (:attr:`spillway.schedulers.model.job.Job.left`).
 
     Attributes

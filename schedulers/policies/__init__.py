@@ -16,7 +16,7 @@ from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo, build, describe
 from spillway.core import StorageOrder
 from spillway.schedulers.policykit.view import Policy
-from spillway.schedulers.timesharing.rules import Where
+from spillway.schedulers.timesharing.rules import PlacementColumns
 
 
 @dataclass(frozen=True)
@@ -185,19 +185,19 @@ POLICIES: dict[str, PolicyEntry] = {
     "gang-io": PolicyEntry(
         "gang:Gang",
         "gang scheduling that puts jobs on their file's nodes, or lets them wait",
-        {"where": Where.FILES},
+        {"where": PlacementColumns.FILES},
         source="Zhang et al. 2003, section 3.3",
     ),
     "gang-io-adaptive": PolicyEntry(
         "gang:Gang",
         "gang scheduling that puts jobs on their file's nodes where these are free, else on any",
-        {"where": Where.FILES_FIRST},
+        {"where": PlacementColumns.FILES_FIRST},
         source="Zhang et al. 2003, section 3.5",
     ),
     "gang-io-migrate": PolicyEntry(
         "gang:Gang",
         "the adaptive kind, which also moves running jobs to their file's nodes",
-        {"where": Where.FILES_FIRST, "migrate": True},
+        {"where": PlacementColumns.FILES_FIRST, "migrate": True},
         source="Zhang et al. 2003, section 3.6",
     ),
     "replay": PolicyEntry("replay:Replay", "the log's own schedule: each job starts at its start time in the log"),

@@ -20,7 +20,7 @@ from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
-from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
+from spillway.schedulers.policykit.pass_limit import BoundedPass, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
 from spillway.schedulers.policykit.view import View
 
@@ -62,7 +62,7 @@ class Conservative:
         timeline = view.timeline
         booked = self._book_promises(view, timeline, queue, old)
         promises: dict[str, Fit] = {}
-        bounded = Bounded(self.limit)
+        bounded = BoundedPass(self.limit)
         for job in queue:
             promise = booked.get(job.id)
             if promise is not None and bounded.over():

@@ -23,12 +23,12 @@ from spillway.schedulers.model.decisions import Arrange, Decision, Reject, Start
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timesharing.bandwidth import Links, Room
+from spillway.schedulers.timesharing.bandwidth import FreeBandwidth, Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.rules import Queue, Rules, Where
+from spillway.schedulers.timesharing.rules import PlacementColumns, Queue, Rules
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices, to_us
 
@@ -52,7 +52,9 @@ class Gang:
 
     quantum: float = option(200.0, unit="s", low=1e-3, high=1e9, help="length of a time slice")
     level: int = option(5, low=1, high=64, help="rows of the matrix: jobs that can share a node")
-    where: Where = option(Where.ANYWHERE, help="nodes for a job: any, those of its file, or those of its file first")
+    where: PlacementColumns = option(
+        PlacementColumns.ANYWHERE, help="nodes for a job: any, those of its file, or those of its file first"
+    )
     queue: Queue = option(
         Queue.STOP, help="whether a job that fits nowhere blocks the jobs behind it (section 3.2), or they are tried"
     )
@@ -67,7 +69,7 @@ class Gang:
     remote_cost: float = option(0.09, unit="s", low=0.0, high=1e6, help="time of a block on another node")
 
     def sharing(self) -> Sharing:
-        """Slices and costs of sharing nodes (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`)."""
+        """Slices and costs of sharing nodes (:class:`spillway.schedulers.timesharing.sharing.NodeSharingPolicy`)."""
         costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
         return Sharing(Slices(self.level, to_us(self.quantum)), costs, self.migration_start)
 
@@ -139,12 +141,12 @@ class Gang:
 
     def _never(self, view: View) -> list[Job]:
         """Waiting jobs bound to their file's nodes with I/O rates above the bandwidth of the links there."""
-        if self.where is not Where.FILES or not view.machine.links:
+        if self.where is not PlacementColumns.FILES or not view.machine.links:
             return []
         asked = [job for job in view.queue if job.io_rate]
         if not asked:
             return []
-        empty, width = Room(Links.of(view.machine)), view.machine.width
+        empty, width = FreeBandwidth(Links.of(view.machine)), view.machine.width
         return [job for job in asked if not empty.carries(0, file_columns(job, width), job.io_rate)]
 
 

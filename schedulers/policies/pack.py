@@ -36,7 +36,7 @@ _SLACK = 1e-9
 """Relative rounding error that the constraint on averages allows."""
 
 
-class Facts(NamedTuple):
+class PackJob(NamedTuple):
     """A job with the values by which packs are built.
 
     Attributes
@@ -58,7 +58,7 @@ class Facts(NamedTuple):
 
 
 @dataclass(slots=True)
-class Running:
+class RunningPack:
     """The running pack.
 
     Attributes
@@ -82,7 +82,7 @@ class Running:
     transfers: list[tuple[tuple[int, ...], float]] = field(default_factory=list)
     loads: dict[int, float] = field(default_factory=dict)
 
-    def add(self, facts: Facts, nodes: tuple[int, ...], machine: Machine, now_s: float) -> None:
+    def add(self, facts: PackJob, nodes: tuple[int, ...], machine: Machine, now_s: float) -> None:
         """Add a job that starts in the pack, on these nodes."""
         self.end_s = max(self.end_s, now_s + facts.duration_s)
         self.io_bytes += facts.io_bytes
@@ -92,12 +92,12 @@ class Running:
             for link, size in loads(machine, nodes, facts.io_bytes).items():
                 self.loads[link] = self.loads.get(link, 0.0) + size
 
-    def duration_with(self, facts: Facts, now_s: float) -> float:
+    def duration_with(self, facts: PackJob, now_s: float) -> float:
         """Duration of the pack with one more job."""
         return max(self.end_s, now_s + facts.duration_s) - self.start_s
 
 
-Key = Callable[[Facts], float]
+Key = Callable[[PackJob], float]
 
 ORDERS: Mapping[str, Key] = {
     "random": lambda facts: facts.job.number,
@@ -129,10 +129,10 @@ class Pack:
         """Run one pass: fill the running pack, or start the next."""
         if not view.queue:
             return
-        pack: Running | None = view.notebook.get(_NOTEBOOK)
+        pack: RunningPack | None = view.notebook.get(_NOTEBOOK)
         at_work = {*(running.job.id for running in view.running), *view.held}  # also those that stage in
         if pack is None or at_work.isdisjoint(pack.members):
-            view.notebook[_NOTEBOOK] = pack = Running(view.now_s, view.now_s)
+            view.notebook[_NOTEBOOK] = pack = RunningPack(view.now_s, view.now_s)
             yield from self._start(view, pack, math.inf, Role.STARTED)
         elif self.backfilling and view.now_s < pack.end_s:
             yield from self._start(view, pack, pack.end_s, Role.BACKFILLED)
@@ -140,7 +140,7 @@ class Pack:
             for job in view.queue:
                 view.notes.write(job.id, Role.PASSED_OVER, Binding.ORDER)
 
-    def _start(self, view: View, pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
+    def _start(self, view: View, pack: RunningPack, latest_s: float, role: Role) -> Iterator[Start]:
         """Start in order the jobs that fit beside the pack's jobs and are expected to end by ``latest_s``."""
         averaging = self.constraint == "average"
         covering = Resource.ALL if self.constraint == "strict" else ~Resource.BANDWIDTH
@@ -169,14 +169,14 @@ class Pack:
                 return
 
 
-def admits(pack: Running, facts: Facts, now_s: float, bandwidth: float) -> bool:
+def admits(pack: RunningPack, facts: PackJob, now_s: float, bandwidth: float) -> bool:
     """Whether a pack's average bandwidth stays within the file system's with one more job; always for the first one."""
     if not pack.members or bandwidth == math.inf:
         return True
     return pack.io_bytes + facts.io_bytes <= bandwidth * pack.duration_with(facts, now_s) * (1 + _SLACK)
 
 
-def _within_averages(view: View, pack: Running, facts: Facts, allocation: Allocation) -> Allocation | None:
+def _within_averages(view: View, pack: RunningPack, facts: PackJob, allocation: Allocation) -> Allocation | None:
     """Allocation of a job that exceeds no link's average: as placed, else on other nodes, else ``None``.
 
     The first job of a pack starts as placed, as it may exceed the averages.
@@ -192,7 +192,7 @@ def _within_averages(view: View, pack: Running, facts: Facts, allocation: Alloca
     return None if pack.members else allocation
 
 
-def carries(machine: Machine, pack: Running, facts: Facts, nodes: tuple[int, ...], duration_s: float) -> bool:
+def carries(machine: Machine, pack: RunningPack, facts: PackJob, nodes: tuple[int, ...], duration_s: float) -> bool:
     """Whether every link's average over a pack of this duration stays within its bandwidth with one more job."""
     return all(
         pack.loads.get(link, 0.0) + size <= machine.links[link].capacity_bytes_per_s * duration_s * (1 + _SLACK)
@@ -211,7 +211,7 @@ def loads(machine: Machine, nodes: tuple[int, ...], io_bytes: float) -> dict[int
     return found
 
 
-def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Allocation | None:
+def _elsewhere(view: View, pack: RunningPack, facts: PackJob, duration_s: float) -> Allocation | None:
     """Nodes below links with average bandwidth left: a fit on a timeline in which averages are booked."""
     timeline, job = view.timeline.copy(), facts.job
     end_s = view.now_s + facts.duration_s
@@ -232,16 +232,16 @@ def _file_system_bandwidth(machine: Machine) -> float:
     return float(sum(roots)) if roots else math.inf
 
 
-def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
+def facts_of(job: Job, duration_s: float, bandwidth: float) -> PackJob:
     """Volume and characteristic time from the job's profile and its average rate."""
     operations = operations_of(job.profile)
     if operations is None:
         volume = job.io_rate * job.nodes * duration_s if job.io_rate else 0.0
-        return Facts(job, duration_s, volume, duration_s)
-    return Facts(job, duration_s, operations.io_bytes, operations.characteristic_s(bandwidth))
+        return PackJob(job, duration_s, volume, duration_s)
+    return PackJob(job, duration_s, operations.io_bytes, operations.characteristic_s(bandwidth))
 
 
-def _facts(view: View) -> list[Facts]:
+def _facts(view: View) -> list[PackJob]:
     """Facts of the waiting jobs."""
     bandwidth = _file_system_bandwidth(view.machine)
     return [facts_of(job, view.estimate_s(job), bandwidth) for job in view.queue]

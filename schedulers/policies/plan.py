@@ -24,7 +24,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.history import RecentWaits
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
-from spillway.schedulers.policykit.pass_limit import Bounded, Over, PassLimit, never, told
+from spillway.schedulers.policykit.pass_limit import BoundedPass, Over, PassLimit, never, told
 from spillway.schedulers.policykit.passes import binding_now, fill, serve_first
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
 from spillway.schedulers.policykit.view import View
@@ -183,7 +183,7 @@ class Plan:
         return whole_s if view.now_s + whole_s > view.taken_from_s else whole_s * self.expected
 
     def _search(self, view: View, planner: Planner) -> Order:
-        bounded = Bounded(self.limit)
+        bounded = BoundedPass(self.limit)
         order = self._search_until(view, planner, never if self.limit is None else bounded.over)
         bounded.count(view.notebook)
         if bounded.ended and view.notes is not None:

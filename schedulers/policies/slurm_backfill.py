@@ -107,7 +107,7 @@ RELEASES: Mapping[str, _Rules] = {
 """Rules by release of Slurm."""
 
 
-class Recorded(NamedTuple):
+class RecordedPasses(NamedTuple):
     """Passes of a real Slurm, for comparisons of decisions.
 
     Attributes
@@ -207,7 +207,7 @@ class SlurmBackfill:
     """Time of a first backfill pass (s), for comparisons with recordings."""
     sched_phase: float = 0.0
     """Time of a first main pass (s), for comparisons with recordings."""
-    recorded: Recorded | None = None
+    recorded: RecordedPasses | None = None
     """Recorded passes of a real Slurm, for comparisons; after the last one passes are regular."""
 
     def __post_init__(self) -> None:
@@ -260,9 +260,9 @@ class SlurmBackfill:
             view.notebook[WOKEN] = next_s
             yield WakeAt(next_s)
 
-    def _pass(self, view: View, *, apart: bool) -> OnePass:
+    def _pass(self, view: View, *, apart: bool) -> BackfillPass:
         """State that the passes of a call share."""
-        return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
+        return BackfillPass(view, apart, self.order, RELEASES[self.release], self._space(view))
 
     def _space(self, view: View) -> NodeSpace:
         return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
@@ -327,7 +327,7 @@ class SlurmBackfill:
 
     # ------------------------------------------------------------------ the main pass
 
-    def _main(self, one: OnePass, depth: float) -> Iterator[Decision]:
+    def _main(self, one: BackfillPass, depth: float) -> Iterator[Decision]:
         """Start jobs and give buffers that fit, in order, in each partition up to the first job that lacks nodes.
 
         A job that lacks nodes also keeps its partition's nodes from jobs of other partitions, unless it is below the
@@ -383,7 +383,7 @@ class SlurmBackfill:
 
     # ------------------------------------------------------------------ the backfill pass
 
-    def _backfill(self, one: OnePass) -> Iterator[Decision]:
+    def _backfill(self, one: BackfillPass) -> Iterator[Decision]:
         """Start jobs that fit now, reserve for the others, give buffers in order of the expected starts."""
         now_s = whole_s(one.view.now_s)
         one.planned.clear()
@@ -416,7 +416,7 @@ class SlurmBackfill:
                 one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
             yield from one.hold_by_start()
 
-    def _most(self, one: OnePass) -> int:
+    def _most(self, one: BackfillPass) -> int:
         """Largest number of pairs that a backfill pass examines."""
         last = self.recorded.last_of(one.view.now_s) if self.recorded is not None else None
         return self.bf_max_job_test if last is None else min(self.bf_max_job_test, one.up_to(*last))
@@ -435,7 +435,7 @@ class SlurmBackfill:
             RELEASES[self.release].ends_up,
         )
 
-    def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
+    def _start_s(self, one: BackfillPass, planning: Planning, pair: Pair) -> float:
         """Expected start (s): with enough nodes, and with the licenses from then on where these are planned.
 
         A job that waits for licenses gets any nodes that are left by then, not those that are idle now first.
@@ -451,7 +451,7 @@ class SlurmBackfill:
             not_before_s = gone_s = licensed_s
 
 
-class _Ahead:
+class _ReservedTimeline:
     """A timeline that also has the reservations of a backfill pass; updated when a job needs it.
 
     Parameters
@@ -479,7 +479,7 @@ class _Ahead:
         return self.timeline
 
 
-class OnePass:
+class BackfillPass:
     """State of a pass, and its operations on one job."""
 
     def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
@@ -499,7 +499,7 @@ class OnePass:
         self._pools = view.machine.pools
         self._layers = [place for place in range(len(self._pools)) if view.machine.layer_mode(place) > 0]
         self._restricting = restricting(view.machine)
-        self._ahead: _Ahead | None = None
+        self._ahead: _ReservedTimeline | None = None
         self._layered: tuple[int, ...] = ()
 
     @property
@@ -621,7 +621,7 @@ class OnePass:
         ones; where ``licensed``, with the job's licenses, too. Reserved licenses and layers are not free.
         """
         if self._ahead is None:
-            self._ahead = _Ahead(self.view.timeline.copy())
+            self._ahead = _ReservedTimeline(self.view.timeline.copy())
         alone = self._with_layers(pair.job, licensed=licensed)
         if len(alone.partitions) > 1:
             alone = replaced(alone, partitions=(pair.row - 1,))

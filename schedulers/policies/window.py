@@ -25,7 +25,7 @@ from spillway.schedulers.policykit.balance import nodes_first
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from spillway.schedulers.search.pareto import Genetic, choose
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
@@ -298,13 +298,15 @@ def _by_largest_first(policy: Window, problem: SubsetProblem, view: View) -> Sub
         quick = pack(
             *problem.of(chosen), problem.capacities, PACK_STEPS
         )  # the same answer as Z3's, a thousand times faster
-        return packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is Fits.UNDECIDED else quick
+        return (
+            packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is PackingAnswer.UNDECIDED else quick
+        )
 
     result = largest_first(problem, fits, policy.steps)
     if not result.chosen or policy.placement != "solver":
         return result
     packing = packer.pack(*problem.of(result.chosen), problem.capacities)
-    return replace(result, taken=packing.taken) if packing.verdict is Fits.YES else result
+    return replace(result, taken=packing.taken) if packing.verdict is PackingAnswer.YES else result
 
 
 def _by_pareto(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:

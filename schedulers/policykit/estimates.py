@@ -74,7 +74,7 @@ class Correction(enum.Enum):
     WALLTIME = "walltime"
 
 
-class Requested(_Constant):
+class RequestedDurations(_Constant):
     """Durations stated by users but not enforced by the simulator: the field ``requested_s``, else the walltime."""
 
     def estimate_s(self, job: Job) -> float:

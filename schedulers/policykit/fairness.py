@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from spillway.core import Resource
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.history import Finished, Usage
+from spillway.schedulers.policykit.history import FinishedJob, Usage
 from spillway.schedulers.policykit.view import Holding, Running, View
 
 K = TypeVar("K")
@@ -47,14 +47,14 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
     """
     if not half_life_s > 0:
         raise ValueError(f"a half-life must be above 0 s, got {half_life_s}")
-    memory: _Decayed[str] = view.notebook.setdefault(
-        f"decayed_usage {half_life_s!r}", _Decayed(half_life_s, attrgetter("user"))
+    memory: _DecayedSums[str] = view.notebook.setdefault(
+        f"decayed_usage {half_life_s!r}", _DecayedSums(half_life_s, attrgetter("user"))
     )
     sums = memory.at(view, view.now_s).tolist()
     return {user: Usage(*sums[place]) for user, place in memory.places.items()}
 
 
-class _Decayed(Generic[K]):
+class _DecayedSums(Generic[K]):
     """Decayed sums of the usage of jobs, grouped by a key; keeps its state between passes.
 
     Parameters
@@ -70,14 +70,14 @@ class _Decayed(Generic[K]):
         Row of each key among the sums, in order of appearance.
     """
 
-    def __init__(self, half_life_s: float, key: Callable[[Finished | Job], K]) -> None:
+    def __init__(self, half_life_s: float, key: Callable[[FinishedJob | Job], K]) -> None:
         self._rate = math.log(2.0) / half_life_s
         self._key = key
         self.places: dict[K, int] = {}
         self._sums: Floats = np.zeros((0, 2))
         self._time_s = 0.0
         self._read = 0
-        self._later: list[Finished] = []
+        self._later: list[FinishedJob] = []
 
     def at(self, view: View, time_s: float) -> Floats:
         """Node-seconds and byte-seconds by key, a row each, at a time up to the view's; times must not decrease."""
@@ -119,7 +119,7 @@ class _Decayed(Generic[K]):
             size = size if Resource.BURST_BUFFERS in one.covering else 0
         return self._place(job), one.start_s, time_s, nodes * seconds, size * seconds
 
-    def _place(self, job: Finished | Job) -> int:
+    def _place(self, job: FinishedJob | Job) -> int:
         return self.places.setdefault(self._key(job), len(self.places))
 
     def _with(self, sums: Floats, held: Sequence[_Held]) -> Floats:

@@ -29,7 +29,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, array_like=True):
     buffer_byte_seconds: float = 0.0
 
 
-class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class FinishedJob(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A started job that has ended; each attempt of a job restarted after an outage is one.
 
     Attributes
@@ -66,17 +66,17 @@ class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
     qos: str = ""
 
 
-class PackedJobs(Sequence[Finished]):
+class PackedJobs(Sequence[FinishedJob]):
     """Jobs that have ended, each as some 140 bytes; as objects they would take 350. Only grows."""
 
     __slots__ = ("_packed",)
     _pack = staticmethod(msgspec.msgpack.Encoder().encode)
-    _unpack = staticmethod(msgspec.msgpack.Decoder(Finished).decode)
+    _unpack = staticmethod(msgspec.msgpack.Decoder(FinishedJob).decode)
 
     def __init__(self, packed: Iterable[bytes] = ()) -> None:
         self._packed = list(packed)
 
-    def append(self, job: Finished) -> None:
+    def append(self, job: FinishedJob) -> None:
         """Add a job."""
         self._packed.append(self._pack(job))
 
@@ -88,16 +88,16 @@ class PackedJobs(Sequence[Finished]):
         return len(self._packed)
 
     @overload
-    def __getitem__(self, index: int) -> Finished: ...
+    def __getitem__(self, index: int) -> FinishedJob: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Finished]: ...
-    def __getitem__(self, index: int | slice) -> Finished | Sequence[Finished]:
+    def __getitem__(self, index: slice) -> Sequence[FinishedJob]: ...
+    def __getitem__(self, index: int | slice) -> FinishedJob | Sequence[FinishedJob]:
         if isinstance(index, int):
             return self._unpack(self._packed[index])
         return [self._unpack(one) for one in self._packed[index]]
 
 
-class FinishedJobs(Sequence[Finished]):
+class FinishedJobs(Sequence[FinishedJob]):
     """Ended jobs in order of their ends, as of one pass; immutable, and made without copying.
 
     It has at most the last :data:`HISTORY_JOBS`; :attr:`total` counts all.
@@ -110,13 +110,13 @@ class FinishedJobs(Sequence[Finished]):
 
     __slots__ = ("_first", "_items", "_stop", "total")
 
-    def __init__(self, items: Sequence[Finished] = (), first: int = 0, total: int | None = None) -> None:
+    def __init__(self, items: Sequence[FinishedJob] = (), first: int = 0, total: int | None = None) -> None:
         self._items = items
         self._first = first
         self._stop = len(items)
         self.total = self._stop - first if total is None else total
 
-    def since(self, total: int) -> Sequence[Finished]:
+    def since(self, total: int) -> Sequence[FinishedJob]:
         """Shown jobs that ended after the first ``total``.
 
         A policy that keeps ``view.finished.total`` in its notebook reads each job once.
@@ -127,14 +127,14 @@ class FinishedJobs(Sequence[Finished]):
     def __len__(self) -> int:
         return self._stop - self._first
 
-    def __iter__(self) -> Iterator[Finished]:
+    def __iter__(self) -> Iterator[FinishedJob]:
         return (self._items[place] for place in range(self._first, self._stop))
 
     @overload
-    def __getitem__(self, index: int) -> Finished: ...
+    def __getitem__(self, index: int) -> FinishedJob: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Finished]: ...
-    def __getitem__(self, index: int | slice) -> Finished | Sequence[Finished]:
+    def __getitem__(self, index: slice) -> Sequence[FinishedJob]: ...
+    def __getitem__(self, index: int | slice) -> FinishedJob | Sequence[FinishedJob]:
         places = range(self._first, self._stop)[index]
         return self._items[places] if isinstance(places, int) else tuple(self._items[place] for place in places)
 

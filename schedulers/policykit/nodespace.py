@@ -32,7 +32,7 @@ from spillway.core import (
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
-from spillway.schedulers.policykit.view import Running, Taken, View
+from spillway.schedulers.policykit.view import Running, TakenNodes, View
 
 Words = npt.NDArray[np.int64]
 """A set of nodes: node i is bit i % 64 of word i // 64."""
@@ -78,9 +78,14 @@ class NodeSpace:
     """
 
     def __init__(
-        self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held, taken: Sequence[Taken] = ()
+        self,
+        now_s: float,
+        sets: npt.NDArray[np.int64],
+        usable: Words,
+        held: HeldNodes,
+        taken: Sequence[TakenNodes] = (),
     ) -> None:
-        self._now_s, self._held, self._started, self._taken = now_s, held, list[Started](), taken
+        self._now_s, self._held, self._started, self._taken = now_s, held, list[StartedJob](), taken
         self.sets, self._usable = sets, usable
         self.plan = NodePlan(now_s, sets, usable, usable & ~held.nodes)
 
@@ -102,10 +107,10 @@ class NodeSpace:
         """
         cache = view.cache
         sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
-        held: Held | None = cache.get(_HELD)
+        held: HeldNodes | None = cache.get(_HELD)
         if sets is None or held is None:
             sets = cache[_SETS] = sets_of(view.machine)
-            held = cache[_HELD] = Held(sets.shape[1])
+            held = cache[_HELD] = HeldNodes(sets.shape[1])
         held.bring_up(view.running, longer_s)
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
         return cls(whole_s(view.now_s), sets, usable, held, view.taken)
@@ -167,10 +172,10 @@ class NodeSpace:
             self.plan.take(nodes, end_s, job.number)
         else:
             self.plan.occupy(nodes)
-            self._started.append(Started(end_s, job.number, nodes))
+            self._started.append(StartedJob(end_s, job.number, nodes))
 
 
-class Started(NamedTuple):
+class StartedJob(NamedTuple):
     """A job started in this pass: its expected end (s), its number, its nodes."""
 
     end_s: float
@@ -368,7 +373,7 @@ class Planning:
             yield self._pairs[at].job, self._starts_s.item(at)
 
 
-class Held:
+class HeldNodes:
     """Nodes held by running jobs, row by row, kept from pass to pass.
 
     Parameters
@@ -426,7 +431,7 @@ class Held:
         self._spare += range(2 * count - 1, count - 1, -1)
 
     def in_order(
-        self, started: Sequence[Started]
+        self, started: Sequence[StartedJob]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Rows in the order of their expected ends, these ends (s), and the number of each job.
 
@@ -466,7 +471,7 @@ def restricting(machine: Machine) -> list[int]:
     return [place for place in range(len(machine.pools)) if machine.layer_mode(place) == 0]
 
 
-def looked_at_after(taken: Taken, resolution_s: float) -> float:
+def looked_at_after(taken: TakenNodes, resolution_s: float) -> float:
     """Time when a backfill pass retries a job that lacked taken nodes, s: a second after their end, rounded up."""
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s

@@ -68,9 +68,9 @@ class Pairs:
         By the site's priorities a job with several partitions has a position in each.
         """
         name = f"{_MEMORY} {order}"
-        kept: _Kept | None = view.cache.get(name)
+        kept: _PairCache | None = view.cache.get(name)
         if kept is None:
-            kept = view.cache[name] = _Kept(view.machine, order)
+            kept = view.cache[name] = _PairCache(view.machine, order)
         kept.bring_up(view)
         return cls(kept.jobs, kept.waiting.copy(), kept.table, kept.durations_s(view))
 
@@ -89,7 +89,7 @@ class Pairs:
         return Pairs(self.jobs, self.waiting, self.table[chosen], self.durations_s[chosen])
 
 
-class _Kept:
+class _PairCache:
     """Pairs of the jobs that waited in the last pass: values that do not change are found once.
 
     Attributes

@@ -59,7 +59,7 @@ class Searches:
         return f"the pass limit ended {self.ended} of {self.made} passes before their searches were complete"
 
 
-class Bounded:
+class BoundedPass:
     """The bound in one pass: whether its time is over, and counts of passes.
 
     Parameters

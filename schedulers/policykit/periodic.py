@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from spillway.core import Resource
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.history import Finished
+from spillway.schedulers.policykit.history import FinishedJob
 from spillway.schedulers.policykit.view import Running, View
 
 Floats = npt.NDArray[np.float64]
@@ -67,7 +67,12 @@ class PeriodicUsage:
     """
 
     def __init__(
-        self, half_life_s: float, period_s: float, key: Callable[[Finished | Job], tuple[str, str, str]], *, ends: bool
+        self,
+        half_life_s: float,
+        period_s: float,
+        key: Callable[[FinishedJob | Job], tuple[str, str, str]],
+        *,
+        ends: bool,
     ) -> None:
         self._ends = ends
         self._factor = max(0.0, 1.0 - _LN2 / half_life_s) if half_life_s else 1.0
@@ -77,7 +82,7 @@ class PeriodicUsage:
         self._sums: Floats = np.zeros((0, 2))
         self._time_s = -math.inf
         self._read = 0
-        self._later: list[Finished] = []
+        self._later: list[FinishedJob] = []
         self._running_parts: dict[Running, tuple[_Part, ...]] = {}
 
     def at(self, view: View, time_s: float) -> Floats:
@@ -119,7 +124,7 @@ class PeriodicUsage:
             np.add.at(sums, places[live], seconds[:, None] * amounts[live])
         return sums
 
-    def _ended(self, jobs: Iterable[Finished]) -> Iterator[_Part]:
+    def _ended(self, jobs: Iterable[FinishedJob]) -> Iterator[_Part]:
         """Usage of ended jobs: requested nodes from their start, for the node-seconds used; buffers to their end."""
         for job in jobs:
             place, used = self._place(job), job.usage
@@ -137,7 +142,7 @@ class PeriodicUsage:
             size = len(one.allocation.storages) * one.allocation.bb_bytes if buffers else 0
             yield _Part(place, one.start_s, end_s, nodes, size)
 
-    def _place(self, job: Finished | Job) -> int:
+    def _place(self, job: FinishedJob | Job) -> int:
         return self.places.setdefault(self._key(job), len(self.places))
 
 

@@ -23,11 +23,11 @@ from spillway.core import Fit, Resource
 from spillway.schedulers.model.decisions import Decision, Hold, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
-from spillway.schedulers.model.preemption import SUSPEND, Group, Preemption, Suspended
+from spillway.schedulers.model.preemption import SUSPEND, Group, Preemption, SuspendedState
 from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
-from spillway.schedulers.policykit.view import Around, Running, View
+from spillway.schedulers.policykit.view import PolicyWrapper, Running, View
 
 _MEMORY = "preempting"
 """Key of the notebook: claims, jobs that have preempted, the last requested call."""
@@ -80,7 +80,7 @@ class _Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Preempting(Around):
+class PreemptionPolicy(PolicyWrapper):
     """A policy under a site's preemption: itself a policy.
 
     Attributes
@@ -260,13 +260,13 @@ class Preempting(Around):
 
 
 @dataclass(frozen=True)
-class Promised(Around):
+class PromisePolicy(PolicyWrapper):
     """A policy around preemption that books promised allocations before any decision.
 
     Attributes
     ----------
     keep
-        Books them (:meth:`Preempting.keep`).
+        Books them (:meth:`PreemptionPolicy.keep`).
     """
 
     keep: Callable[[View], None]
@@ -329,7 +329,7 @@ def _given_back(group: Group) -> Resource:
 
 def _suspended(jobs: Iterable[Job]) -> Iterator[Job]:
     """The suspended jobs among waiting jobs."""
-    return (job for job in jobs if isinstance(job.left, Suspended))
+    return (job for job in jobs if isinstance(job.left, SuspendedState))
 
 
 def _hiding(view: View, hidden: Collection[str]) -> View:

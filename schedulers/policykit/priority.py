@@ -28,7 +28,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.shares import Sharers
-from spillway.schedulers.policykit.terms import Fixed, Terms
+from spillway.schedulers.policykit.terms import FixedTerms, Terms
 from spillway.schedulers.policykit.view import View
 
 _MEMORY = "priorities"
@@ -163,7 +163,7 @@ class Priorities:
         come = known + self._order(rows[known:])
         return np.insert(np.arange(known), [_place(rows[:known], rows[one]) for one in come.tolist()], come)
 
-    def _sums(self, job: Job, fixed: Fixed) -> tuple[float, float]:
+    def _sums(self, job: Job, fixed: FixedTerms) -> tuple[float, float]:
         """Constant terms of a job, at first and after the next calculation."""
         before, sums = fixed.site + self._association(job), list[float]()
         for size in (fixed.size, fixed.allocated_size):

@@ -16,7 +16,7 @@ from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
-from spillway.schedulers.policykit.history import Finished
+from spillway.schedulers.policykit.history import FinishedJob
 from spillway.schedulers.policykit.periodic import PeriodicUsage
 from spillway.schedulers.policykit.terms import relative
 from spillway.schedulers.policykit.view import View
@@ -103,6 +103,6 @@ class Sharers:
         return self._charging.account(account, user), user
 
 
-def _charged(job: Finished | Job) -> tuple[str, str, str]:
+def _charged(job: FinishedJob | Job) -> tuple[str, str, str]:
     """Account, user and QOS of a job, by which its usage is grouped."""
     return job.account, job.user, job.qos

@@ -26,7 +26,7 @@ _EVERYWHERE = Partition("", tier=0, factor=0)
 """Partition of a job without one."""
 
 
-class Fixed(NamedTuple):
+class FixedTerms(NamedTuple):
     """Weighted terms of a job, and the tier of its partition.
 
     Attributes
@@ -84,12 +84,12 @@ class Terms:
         self._assumed = [f"not played, with TRES factors of 0: {not_played}"] if not_played else []
         self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in PLAYED_FLAGS]
 
-    def of(self, job: Job, place: int | None = None) -> tuple[Fixed, list[str]]:
+    def of(self, job: Job, place: int | None = None) -> tuple[FixedTerms, list[str]]:
         """Terms of a job in the partition at ``place`` or in the best of its own, and assumptions as texts."""
         weights, assumed = self._weights, [*self._assumed]
         partition, amounts = self._best_of(job.partitions if place is None else (place,))
         nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
-        fixed = Fixed(
+        fixed = FixedTerms(
             site=float(_whole(job, "site_factor")),
             size=weights.size * self._size(job, self._cpus(job)),
             allocated_size=weights.size * self._size(job, job.nodes * _part(amounts.cpus, amounts.nodes)),

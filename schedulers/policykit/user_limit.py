@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policykit.view import Around, View
+from spillway.schedulers.policykit.view import PolicyWrapper, View
 
 
 @dataclass(frozen=True)
-class UserLimit(Around):
+class UserLimit(PolicyWrapper):
     """A policy under a limit, itself a policy.
 
     Attributes

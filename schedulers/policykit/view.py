@@ -27,7 +27,7 @@ CACHE = "cache"
 """Key of a notebook: :attr:`View.cache`."""
 
 
-class Taken(NamedTuple):
+class TakenNodes(NamedTuple):
     """Nodes on which no job may run over an interval (s); ``gap``: between occurrences of the reservation of a pass."""
 
     start_s: float
@@ -36,7 +36,7 @@ class Taken(NamedTuple):
     gap: bool = False
 
 
-class Past(Protocol):
+class HistorySource(Protocol):
     """Source of a view's history (:class:`spillway.schedulers.core.book.Book`)."""
 
     def finished(self) -> FinishedJobs:
@@ -109,7 +109,7 @@ class View:
         rng: Random,
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
-        past: Past | None = None,
+        past: HistorySource | None = None,
     ) -> None:
         self.estimate_s: Callable[[Job], float] = attrgetter("walltime_s")
         self.fewest_nodes: Callable[[Job], int] | None = None
@@ -117,7 +117,7 @@ class View:
         self.filled_s: Mapping[str, float] = {}
         self.unavailable: frozenset[int] = frozenset()
         self.stages_first = False
-        self.taken: tuple[Taken, ...] = ()
+        self.taken: tuple[TakenNodes, ...] = ()
         self.pool: Pool | None = None
         self.site: Site | None = None
         self.vacate: Callable[[Timeline, str, float, Resource], None] | None = None
@@ -142,7 +142,7 @@ class View:
         other._timeline_source = lambda: self.timeline
         return other
 
-    def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...]) -> View:
+    def without(self, take: Callable[[Timeline], Timeline], taken: tuple[TakenNodes, ...]) -> View:
         """The same pass with a timeline from which resources are taken, these nodes among them."""
         other, source, seen = copy.copy(self), self._timeline_source, self._timeline
         vacate = self.vacate
@@ -232,7 +232,7 @@ class Policy(Protocol):
 
 
 @runtime_checkable
-class GivesBuffers(Protocol):
+class BufferGiver(Protocol):
     """A policy that itself gives waiting jobs their burst buffers where these come before the nodes."""
 
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
@@ -243,9 +243,9 @@ class GivesBuffers(Protocol):
 def rules_of(policy: Policy) -> Rules:
     """Requirements of a policy on the other parts, and traits that it lacks, by attributes of its class.
 
-    ``sharing`` (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`): its jobs take turns on nodes.
+    ``sharing`` (:class:`spillway.schedulers.timesharing.sharing.NodeSharingPolicy`): its jobs take turns on nodes.
     ``packs_buffers``: it places each node's request on a storage node itself. ``starts_moldable``: it starts jobs on
-    fewer nodes than they request. ``with_buffers_first``: :class:`GivesBuffers`.
+    fewer nodes than they request. ``with_buffers_first``: :class:`BufferGiver`.
     """
     needs: dict[Trait, tuple[str, str]] = {}
     if getattr(policy, "packs_buffers", False):
@@ -263,7 +263,7 @@ def rules_of(policy: Policy) -> Rules:
 
 
 @runtime_checkable
-class _Warns(Protocol):
+class _WarningPolicy(Protocol):
     """A policy that may have warnings on the whole conversation."""
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
@@ -272,7 +272,7 @@ class _Warns(Protocol):
 
 
 @dataclass(frozen=True)
-class Around:
+class PolicyWrapper:
     """Base of policies around another policy; the warnings are those of the inner policy.
 
     Attributes
@@ -290,4 +290,4 @@ class Around:
 
 def warnings_of(policy: Policy, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
     """Warnings of a policy on the whole conversation; empty for a policy without ``warnings``."""
-    return policy.warnings(notebook, machine, now_s) if isinstance(policy, _Warns) else ()
+    return policy.warnings(notebook, machine, now_s) if isinstance(policy, _WarningPolicy) else ()

@@ -31,7 +31,7 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import SHORTEST_S
 from spillway.schedulers.policykit.holds import book
 from spillway.schedulers.policykit.user_limit import held_bytes
-from spillway.schedulers.policykit.view import Around, Running, Taken, View
+from spillway.schedulers.policykit.view import PolicyWrapper, Running, TakenNodes, View
 
 _FORM = re.compile(
     r"(?P<start>\S+)\s+(?P<length>\S+)(?:\s+every\s+(?P<every>\S+))?(?:\s+nodes\s+(?P<nodes>[\d-]+(?:\s+[\d-]+)*))?"
@@ -295,7 +295,7 @@ class _Occurrence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Windows(Around):
+class Windows(PolicyWrapper):
     """A policy that keeps windows, itself a policy.
 
     Attributes
@@ -343,8 +343,10 @@ class Windows(Around):
             yield decision
 
     def keeping(self, keep: Callable[[View], None]) -> Callable[[View], None]:
-        """Bookings that precede a pass (:attr:`~spillway.schedulers.lives.persistent.WithPersistent.keep`), made as
-        within it: outside of windows, or in those of a job's reservation. They are booked in the whole timeline, too.
+        """Bookings that precede a pass, made as within it: outside of windows, or in those of a job's reservation.
+
+        They are :attr:`~spillway.schedulers.lives.persistent.PersistentBufferPolicy.keep`, and are booked in the whole
+        timeline, too.
         """
 
         def kept(view: View) -> None:
@@ -592,8 +594,8 @@ def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
     return _take(Timeline(view.machine, now_s, view.timeline.placement), coming, 0.0)
 
 
-def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[Taken, ...]:
-    return tuple(Taken(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
+def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[TakenNodes, ...]:
+    return tuple(TakenNodes(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
 
 
 def _take(timeline: Timeline, coming: Sequence[_Occurrence], late_s: float) -> Timeline:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from spillway.core import Packer
 
 
-class Fits(enum.Enum):
+class PackingAnswer(enum.Enum):
     """Answer to whether units fit into bins; the values are the core's codes."""
 
     YES = 1
@@ -39,7 +39,7 @@ class Packing(NamedTuple):
         Steps of the search.
     """
 
-    verdict: Fits
+    verdict: PackingAnswer
     taken: npt.NDArray[np.int64]
     steps: int
 
@@ -73,7 +73,7 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
     criterion).
     """
     verdict, taken, steps = Packer().pack(units, sizes, capacities, budget)
-    return Packing(Fits(verdict), taken, steps)
+    return Packing(PackingAnswer(verdict), taken, steps)
 
 
 def is_packing(

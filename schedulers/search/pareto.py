@@ -18,7 +18,7 @@ from random import Random
 
 import numpy as np
 
-from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
 Bits = int
@@ -197,7 +197,7 @@ class _Search:
 
     def _fits(self, bits: Bits) -> bool:
         items = _items(bits)
-        return self._problem.within_limits(items) and self.packing(bits).verdict is Fits.YES
+        return self._problem.within_limits(items) and self.packing(bits).verdict is PackingAnswer.YES
 
     def _set(self, bits: Bits) -> _Set:
         units, sizes = self._problem.of(_items(bits))

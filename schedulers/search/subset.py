@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.schedulers.search.packing import Fits, Packing
+from spillway.schedulers.search.packing import Packing, PackingAnswer
 
 
 class Score(NamedTuple):
@@ -162,9 +162,9 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
             if looked_at > budget:
                 exact = False
                 break
-            packing = fits(chosen) if problem.within_limits(chosen) else Packing(Fits.NO, taken, 0)
-            exact = exact and packing.verdict is not Fits.UNDECIDED
-            if packing.verdict is not Fits.YES:
+            packing = fits(chosen) if problem.within_limits(chosen) else Packing(PackingAnswer.NO, taken, 0)
+            exact = exact and packing.verdict is not PackingAnswer.UNDECIDED
+            if packing.verdict is not PackingAnswer.YES:
                 misfits.append(chosen)
             elif best is None or problem.score(chosen) > best_score:
                 best, best_score, taken = chosen, problem.score(chosen), packing.taken

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from spillway.schedulers.search.packing import Fits, Packing
+from spillway.schedulers.search.packing import Packing, PackingAnswer
 
 _SEED = 42
 """Z3's own random seed: fixed, so that the same problem always has the same solution."""
 
-_VERDICTS = {"sat": Fits.YES, "unsat": Fits.NO, "unknown": Fits.UNDECIDED}
+_VERDICTS = {"sat": PackingAnswer.YES, "unsat": PackingAnswer.NO, "unknown": PackingAnswer.UNDECIDED}
 
 
 class Z3Packer:

@@ -30,7 +30,7 @@ from spillway.schedulers.service.session_notes import OneLineErrors, say_notes
 _END = b"\0"
 
 
-class _Written(TxEvent):  # type: ignore[misc]  # pybatsim has no types
+class _WireRequest(TxEvent):  # type: ignore[misc]  # pybatsim has no types
     """A request as the codec wrote it."""
 
     def __init__(self, written: JsonObject) -> None:
@@ -114,7 +114,7 @@ class Spillway(Scheduler):  # type: ignore[misc]
                 extra_data=given.get("extra_data"),
             )
             return RegisterJobEvent(at_s, job)
-        return _Written(written)
+        return _WireRequest(written)
 
     def _refuse(self, reason: str) -> None:
         """Answer with the reason: Batsim waits for a reply, and pybatsim would end without one."""

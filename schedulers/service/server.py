@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from spillway.base.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
+from spillway.base.errors import PeerLost, RemoteProtocolError, ServiceStop, SpillwayError
 from spillway.base.signals import held_back, raising
 from spillway.protocol.format import Conversation, SchedulerSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
@@ -99,13 +99,13 @@ def serve(
         The endpoint is wrong or taken.
     PeerLost
         The simulator's connection was closed before its simulation ended, or the watchdog expired.
-    Stopped
+    ServiceStop
         A signal (SIGINT, SIGTERM) arrived.
     SpillwayError
         Any error of the codec and the session: the conversation cannot continue. The simulator has received the reason.
     """
     with (
-        raising(Stopped, (signal.SIGINT, signal.SIGTERM)) as heard,
+        raising(ServiceStop, (signal.SIGINT, signal.SIGTERM)) as heard,
         contextlib.ExitStack() as stack,
     ):
         with held_back():  # a signal between its making and the block would leave it open
@@ -147,7 +147,7 @@ class _Service:
         """Serve until the end; return the number of exchanges."""
         try:
             self._serve()
-        except Stopped as stop:
+        except ServiceStop as stop:
             if self._peer is not None and not self._refused:
                 self._refuse_next(self._peer, stop)
             raise
@@ -157,7 +157,7 @@ class _Service:
         deadline, look = self._deadline(), time.monotonic()
         while not self._session.finished:
             if self._heard:  # a module that was being imported has caught the exception
-                raise Stopped(self._heard[0])
+                raise ServiceStop(self._heard[0])
             call = self._door.receive(self._wait_ms)
             if call is not None and self._is_of_the_peer(call):
                 self._answer(call)
@@ -166,7 +166,7 @@ class _Service:
                 self._judge_silence(deadline)
                 look = time.monotonic() + _SLICE_MS / 1000
 
-    def _refuse_next(self, peer: Call, stop: Stopped) -> None:
+    def _refuse_next(self, peer: Call, stop: ServiceStop) -> None:
         """Answer the simulator's next message with the reason: a real Batsim would wait for ever."""
         deadline = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < deadline and not self._door.has_closed(peer):

@@ -38,7 +38,7 @@ class Links(NamedTuple):
         return cls(tuple(below), tuple(link.capacity_bytes_per_s for link in links))
 
 
-class Room:
+class FreeBandwidth:
     """Bytes per second left on each link in each row.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spillway.core import GangRules
 
 
-class Where(enum.Enum):
+class PlacementColumns(enum.Enum):
     """Columns on which a waiting job may be placed."""
 
     ANYWHERE = "anywhere"
@@ -22,7 +22,7 @@ class Where(enum.Enum):
     @property
     def code(self) -> int:
         """Number of the choice in the core."""
-        return list(Where).index(self)
+        return list(PlacementColumns).index(self)
 
 
 class Queue(enum.Enum):
@@ -48,7 +48,7 @@ class Rules:
         Whether waiting jobs behind one that does not fit are tried.
     """
 
-    where: Where = Where.ANYWHERE
+    where: PlacementColumns = PlacementColumns.ANYWHERE
     migrate: bool = False
     queue: Queue = Queue.STOP
 

@@ -18,7 +18,7 @@ class Sharing(NamedTuple):
 
 
 @runtime_checkable
-class SharesNodes(Protocol):
+class NodeSharingPolicy(Protocol):
     """A policy whose jobs take turns on nodes."""
 
     def sharing(self) -> Sharing:

@@ -40,7 +40,7 @@ class _Chain:
         self.errand: core.Errand | None = None
 
 
-class _Running:
+class _RunningJob:
     """A job with a program.
 
     Attributes
@@ -97,7 +97,7 @@ class Programs:
         self._lookup = lookup
         self._later = later
         self._tell = tell
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, _RunningJob] = {}
         self._inboxes: dict[str, list[str]] = {}
 
     # ------------------------------------------------------------------ what the loop calls
@@ -107,7 +107,7 @@ class Programs:
         assert job.alloc is not None
         place = Placement(job.executors, job.alloc, self._machines)
         root = Node(job.profile)
-        self._running[job.id] = _Running(root, place, self._lookup(job))
+        self._running[job.id] = _RunningJob(root, place, self._lookup(job))
         self._enter(job, root)
 
     def resume(self, job: core.SimulatedJob, value: Any) -> None:
@@ -226,7 +226,7 @@ class Programs:
 
     # ------------------------------------------------------------------ tasks side by side
 
-    def _start_chains(self, job: core.SimulatedJob, running: _Running, step: Parallel) -> None:
+    def _start_chains(self, job: core.SimulatedJob, running: _RunningJob, step: Parallel) -> None:
         running.chains = [
             _Chain(job, iter(tasks), report) for tasks, report in zip(step.chains, step.reports, strict=True)
         ]
@@ -236,7 +236,7 @@ class Programs:
         for chain in list(running.chains):
             self._next_in_chain(running, chain)
 
-    def _next_in_chain(self, running: _Running, chain: _Chain) -> None:
+    def _next_in_chain(self, running: _RunningJob, chain: _Chain) -> None:
         task = next(chain.tasks, None)
         if task is not None:
             self._run_of_chain(running, chain, task)
@@ -245,18 +245,18 @@ class Programs:
         if len(running.mailbox) == 1:
             self._run_of_chain(running, chain, chain.report)
 
-    def _run_of_chain(self, running: _Running, chain: _Chain, task: ChainTask) -> None:
+    def _run_of_chain(self, running: _RunningJob, chain: _Chain, task: ChainTask) -> None:
         token = self._later(lambda: self._chain_ended(running, chain))
         chain.errand = self._loop.run_errand(token, task.hosts, task.flops, task.bytes, chain.job)
 
-    def _chain_ended(self, running: _Running, chain: _Chain) -> None:
+    def _chain_ended(self, running: _RunningJob, chain: _Chain) -> None:
         chain.errand = None
         if running.mailbox and running.mailbox[0] is chain:
             self._reported(running, chain.job)
         else:
             self._next_in_chain(running, chain)
 
-    def _reported(self, running: _Running, job: core.SimulatedJob) -> None:
+    def _reported(self, running: _RunningJob, job: core.SimulatedJob) -> None:
         """Handle the report of a chain: the job receives the next one, or resumes."""
         running.mailbox.popleft()
         running.live_chains -= 1

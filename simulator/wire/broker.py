@@ -19,7 +19,7 @@ from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.schedule import schedule_figures
 from spillway.simulator.reading.events import ExternalEvent, load_events
 from spillway.simulator.reading.registry import Registry, Workload
-from spillway.simulator.wire.extension import Extension, Later
+from spillway.simulator.wire.extension import Callbacks, Extension
 from spillway.simulator.wire.links import Link
 from spillway.simulator.wire.observer import Observer
 from spillway.simulator.wire.words import Words
@@ -105,7 +105,7 @@ class Simulation:
             raise SimulatorInputError(str(fault)) from None
         self.outputs = Outputs(options, self.machines)
         self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
-        later = Later()
+        later = Callbacks()
         self.power = PowerSwitches(platform, self.machines, engine, self.outputs, self.meter, later)
         extension = Extension(
             self.machines, self.registry, options, self.power, self.meter, later, progress

@@ -25,7 +25,7 @@ from spillway.simulator.world.machines import Machines
 from spillway.simulator.world.power import PowerSwitches
 
 
-class Later:
+class Callbacks:
     """Functions to call when a timer, a message or a task of this side has ended; the loop has only numbers."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Extension:
         options: SimulationOptions,
         power: PowerSwitches,
         meter: EnergyMeter | None,
-        later: Later,
+        later: Callbacks,
         progress: Callable[[float, int], None] | None,
     ) -> None:
         self._machines = machines

@@ -18,7 +18,7 @@ from spillway.protocol.format import SimulatorSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.protocol.messages import Message, Reply
 from spillway.protocol.refusal import reason_of
-from spillway.simulator.errors import Refused
+from spillway.simulator.errors import SchedulerRefusal
 
 
 class ZmqLink:
@@ -84,7 +84,7 @@ class ZmqLink:
         ------
         PeerLost
             The scheduler has disconnected, or needs longer than the time limit.
-        Refused
+        SchedulerRefusal
             The scheduler ended the conversation with a reason.
         RemoteProtocolError
             The reply is malformed.
@@ -114,7 +114,7 @@ class ZmqLink:
         received = parts[0] if len(parts) == 1 else b"".join(parts)
         reason = reason_of(received)
         if reason is not None:
-            raise Refused(reason)
+            raise SchedulerRefusal(reason)
         return received
 
     def _note_connection(self) -> None:

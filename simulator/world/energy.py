@@ -41,7 +41,7 @@ class _Work:
 
 
 @runtime_checkable
-class _WithRates(Protocol):
+class _RateEngine(Protocol):
     """An engine that states a task's rate just before its clock; for others, the mean since the last count is taken."""
 
     def rate(self, handle: int) -> float:
@@ -99,7 +99,7 @@ class EnergyMeter:
 
     def __init__(self, platform: Platform, machines: Machines, engine: Engine, outputs: Outputs) -> None:
         self._engine = engine
-        self._rates = engine if isinstance(engine, _WithRates) else None
+        self._rates = engine if isinstance(engine, _RateEngine) else None
         self._table = outputs.energy
         self._meters = [_Meter(platform.hosts[machine.host]) for machine in machines.all]
         self._by_host: dict[int, list[_Meter]] = {}

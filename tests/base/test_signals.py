@@ -14,7 +14,7 @@ PATIENCE_S = 600.0
 BEGINNING = """
 import os, signal, sys, time
 from spillway.base.signals import raising
-from spillway.base.errors import Stopped
+from spillway.base.errors import ServiceStop
 
 def come():
     signal.raise_signal(signal.{name})
@@ -43,17 +43,17 @@ def test_a_signal_in_a_finaliser_is_raised_a_moment_later(name: str) -> None:
                 come()
 
         try:
-            with raising(Stopped, [signal.SIGTERM]) as heard:
+            with raising(ServiceStop, [signal.SIGTERM]) as heard:
                 kept = Kept()
                 del kept
                 wait()
-        except (Stopped, KeyboardInterrupt) as stop:
+        except (ServiceStop, KeyboardInterrupt) as stop:
             print(type(stop).__name__, list(heard))
         """,
         name,
     )
     number = int(signal.SIGTERM)
-    expected = f"Stopped [{number}, {number}]" if name == "SIGTERM" else "KeyboardInterrupt []"
+    expected = f"ServiceStop [{number}, {number}]" if name == "SIGTERM" else "KeyboardInterrupt []"
     assert (done.stdout.strip(), done.stderr, done.returncode) == (expected, "", 0)
 
 
@@ -65,7 +65,7 @@ def test_other_exceptions_of_finalisers_are_still_printed() -> None:
             def __del__(self):
                 raise ValueError("seen")
 
-        with raising(Stopped, [signal.SIGTERM]):
+        with raising(ServiceStop, [signal.SIGTERM]):
             Kept()
         print(sys.unraisablehook is sys.__unraisablehook__)
         """
@@ -89,10 +89,10 @@ def test_a_process_that_is_being_started_does_not_raise_its_parents_signals() ->
 
         os.register_at_fork(after_in_child=group)
         try:
-            with raising(Stopped, [signal.SIGTERM]):
+            with raising(ServiceStop, [signal.SIGTERM]):
                 with running(["sleep", "600"], 1) as process:
                     wait()
-        except Stopped as stop:
+        except ServiceStop as stop:
             print(stop.number)
         """
     )

@@ -62,7 +62,7 @@ def test_left_to_a_policy_any_run_is_that_policys(rows: Rows, policy: str, windo
 
 def _play(env: SchedulingEnv, seed: int) -> list[Any]:
     """All that comes out of an episode with random valid actions."""
-    agent = agents.Random(seed)
+    agent = agents.RandomAgent(seed)
     seen, info = env.reset(seed=seed)
     everything: list[Any] = [seen["jobs"].tobytes()]
     over = False
@@ -115,9 +115,9 @@ def test_the_mask_says_the_truth(data: st.DataObject, rows: Rows, reference: str
 def test_the_sum_of_rewards_is_minus_the_mean_wait(tmp_path: Path) -> None:
     """In hours; with the other reward minus the waiting by walltimes, 600 s at least."""
     for seed in range(3):
-        result = agents.play(made(tmp_path, CROWDED), agents.Random(seed), seed)
+        result = agents.play(made(tmp_path, CROWDED), agents.RandomAgent(seed), seed)
         assert result["return"] == pytest.approx(-result["mean_wait_s"] / 3600, rel=1e-9)
-        by_walltime = agents.play(made(tmp_path, CROWDED, reward="slowdown"), agents.Random(seed), seed)
+        by_walltime = agents.play(made(tmp_path, CROWDED, reward="slowdown"), agents.RandomAgent(seed), seed)
         assert by_walltime["mean_wait_s"] == result["mean_wait_s"]
         assert by_walltime["return"] == pytest.approx(-result["mean_wait_s"] / 600, rel=1e-9)
 

@@ -19,11 +19,11 @@ from spillway.experiments.run.codehash import modules_of
 from spillway.experiments.run.single import execute as run_task
 from spillway.experiments.run.spec import PolicySpec, Task
 from spillway.learning import agents, network
-from spillway.learning.network_policy import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
+from spillway.learning.network_policy import CHECKSUM, WEIGHTS, WINDOW, NetworkPolicy, trained
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
 
-POLICY = "spillway.learning.network_policy:Learned"
-DAY_S = Learned().guard
+POLICY = "spillway.learning.network_policy:NetworkPolicy"
+DAY_S = NetworkPolicy().guard
 LINES = "0,0.5,1,2\n0,-0.5,3,4\n1,0.25,1,-1\n"
 
 

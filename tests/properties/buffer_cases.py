@@ -13,7 +13,7 @@ from spillway.core import StorageOrder
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.timesharing.sharing import SharesNodes
+from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
 
 GB = 10**9
 
@@ -91,7 +91,7 @@ MACHINES: Mapping[str, tuple[int, int]] = {"two": (2, 10), "four": (4, 4)}
 RULES = tuple(rule.value for rule in StorageOrder)
 GRANULES = (1, 1, GB, 3 * 10**8)
 OUTAGES = ("", "", "continue", "kill", "requeue")
-SHARING = frozenset(name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes))
+SHARING = frozenset(name for name, entry in POLICIES.items() if issubclass(entry.cls, NodeSharingPolicy))
 PACKING = frozenset(name for name, entry in POLICIES.items() if getattr(entry.cls, "packs_buffers", False))
 ON_NODES = ("malleable", "timeshared")
 """Models with jobs that change their nodes: not where buffers have lives of their own."""

@@ -26,7 +26,7 @@ from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import CallMeLater, Event, JobSubmitted, Message, Reply, Request, SetJobMetadata
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.native import FluidEngine
-from spillway.simulator.errors import Refused
+from spillway.simulator.errors import SchedulerRefusal
 from spillway.simulator.options import BATSIM_4, SimulationOptions
 from spillway.simulator.options import BATSIM_5 as BATSIM_5_RULES
 from spillway.simulator.reading.workload import workload_from_object
@@ -299,7 +299,7 @@ def _linked(
     with listening(answer) as endpoint, closing(ZmqLink(endpoint, codec=theirs)) as link:
         try:
             yield link, shake_hands(link, theirs, options) if isinstance(theirs, Batsim5Simulator) else options
-        except Refused:
+        except SchedulerRefusal:
             raise errors[0] from None
 
 

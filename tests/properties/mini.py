@@ -29,9 +29,9 @@ from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.timesharing.sharing import SharesNodes
+from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
 
-SPACE_SHARING = [name for name, entry in POLICIES.items() if not issubclass(entry.cls, SharesNodes)]
+SPACE_SHARING = [name for name, entry in POLICIES.items() if not issubclass(entry.cls, NodeSharingPolicy)]
 """Policies under which a job has its nodes to itself; those that share them in time run as dynamic jobs."""
 
 

@@ -19,7 +19,7 @@ from spillway.experiments.run.spec import (
     Engine,
     ModelSpec,
     PolicySpec,
-    Prepared,
+    PreparedInput,
     RunSpec,
     Task,
     Transport,
@@ -66,7 +66,7 @@ def runs(
     for name, text in texts.items():
         (inputs / name).write_text(text, encoding="utf-8")
     pair = [
-        Prepared(name=name[0], path=f"inputs/{name}", sha256=hashlib.sha256(text.encode()).hexdigest())
+        PreparedInput(name=name[0], path=f"inputs/{name}", sha256=hashlib.sha256(text.encode()).hexdigest())
         for name, text in texts.items()
     ]
     settings = {"bandwidth": bandwidth} | (session or {})

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobKilled, JobState, Message, Reply
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
-from spillway.schedulers.timesharing.sharing import SharesNodes
+from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
 from tests.schedulers.jobmodels.shared_machine import NODES, job, play
 
-NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)]
+NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, NodeSharingPolicy)]
 OPTIONS = {"quantum": "7", "level": "3", "migration_cost": "2", "migration_limit": "3"}
 
 JOBS = st.lists(

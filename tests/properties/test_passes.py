@@ -26,7 +26,7 @@ from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
-from spillway.schedulers.policykit.view import Around, Holding, Running, View
+from spillway.schedulers.policykit.view import Holding, PolicyWrapper, Running, View
 from tests.kit.play import converse
 from tests.properties.buffer_cases import SHARING
 from tests.properties.sites import SITES, fields_of
@@ -56,7 +56,7 @@ LIFE_OPTIONS = {
 }
 
 
-class Whole(Around):
+class Whole(PolicyWrapper):
     """A policy without the cache that only saves time from pass to pass."""
 
     def __call__(self, view: View) -> Iterable[Decision]:

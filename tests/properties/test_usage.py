@@ -22,7 +22,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.fairness import decayed_usage
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running, View
 from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change
@@ -174,7 +174,7 @@ def test_decayed_usage(data: list[tuple[str, int, int, int]], half_life_s: float
     spans = sorted((start + length, start, user, nodes) for user, start, length, nodes in data)
     for now in [*sorted(set(passes)), 100]:
         items = [
-            Finished(f"w0!{i}", user, 0.0, start, end, 1e9, nodes, "", Usage(nodes * float(end - start), 0.0))
+            FinishedJob(f"w0!{i}", user, 0.0, start, end, 1e9, nodes, "", Usage(nodes * float(end - start), 0.0))
             for i, (end, start, user, nodes) in enumerate(spans)
             if end <= now
         ]

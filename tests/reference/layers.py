@@ -7,7 +7,7 @@ from itertools import product
 
 from spillway.core import Free, Placement, StorageOrder
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Layered, Machine
+from spillway.schedulers.model.machine import Machine, PoolLayer
 from tests.reference.placement import AtEnd, choose_nodes, choose_storages, links_above, own_storages
 
 
@@ -61,7 +61,7 @@ def layered_nodes(
     ``own``: bytes left per storage node, where nodes are served only by their own racks; then with storages. In mode 1
     the layers with the fewest nodes come first, and their nodes before others.
     """
-    layers: dict[str, list[tuple[int, Layered]]] = {}
+    layers: dict[str, list[tuple[int, PoolLayer]]] = {}
     for place, amount in enumerate(pools):
         layer = machine.pools[place].layer
         if layer is not None and amount:
@@ -81,7 +81,7 @@ def layered_nodes(
 
 
 def _first_nodes(
-    machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, Layered]]],
+    machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, PoolLayer]]],
     pools: list[int], left: list[int], bandwidth: list[int], wanted: Job, own: list[int] | None,
 ) -> tuple[tuple[int, ...], tuple[int, ...], list[int]] | None:  # fmt: skip
     """The first nodes that links and layers permit; ``None`` where too few, or none of ``needed``, are among them."""

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from spillway.core import NodeOrder, Placement, StorageOrder
 from spillway.schedulers.model.job import Job, Lives, replaced
-from spillway.schedulers.model.machine import CountedPool, Layered, Link, Machine, Node, NodeSet, Storage, nearest_first
+from spillway.schedulers.model.machine import (
+    CountedPool,
+    Link,
+    Machine,
+    Node,
+    NodeSet,
+    PoolLayer,
+    Storage,
+    nearest_first,
+)
 
 
 def job(
@@ -78,7 +87,7 @@ def layers(draw: st.DrawFn, count: int, mode: int) -> list[CountedPool]:
     sizes = st.sampled_from([0, 1, 3, 3, 9, 30])
     return [
         CountedPool(
-            f"r{mode} {first}-{last}", draw(sizes), layer=Layered(f"r{mode}", mode, frozenset(range(first, last)))
+            f"r{mode} {first}-{last}", draw(sizes), layer=PoolLayer(f"r{mode}", mode, frozenset(range(first, last)))
         )
         for first, last in spans
     ]

@@ -33,7 +33,7 @@ from spillway.workloads.load import load_log
 from spillway.workloads.swf import SwfLog, write_swf
 from tests.imports.graph import REPOSITORY
 from tools.benchmarks.long_log import long_log
-from tools.benchmarks.process_tree import Spent, measured
+from tools.benchmarks.process_tree import CommandCost, measured
 
 ACCASIM = Path(__file__).with_name("accasim_play.py")
 ROW = "{:12} {:8} {:>6} {:9,} {:9.1f} {:9,.0f} {:>12} {:7,.0f} {:7.2f}"
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     """Cost of a case, and number of messages that the scheduler answered (0: not known)."""
 
     case: Case
-    spent: Spent
+    spent: CommandCost
     decisions: float = 0.0
 
 

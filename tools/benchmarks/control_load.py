@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.control import Control, Controllers, make_controllers
 from spillway.schedulers.controllers.interference import Conflict, Strategy
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
-from spillway.schedulers.controllers.scene import IoEnded, Resize, Scene, Wish
+from spillway.schedulers.controllers.scene import IoEnded, Resize, Scene, WaitingRequest
 from spillway.schedulers.controllers.sharing import Expansion
 
 CONTROLS: Mapping[str, Control] = {
@@ -66,7 +66,7 @@ def views(count: int, seed: int = 0) -> list[AppView]:
             {"iterations": 400, "io_every": 20, "control_every": 4, "minimum": 1, "maximum": 256, "overhead": 2.0,
              "model": {"work": work, "serial": serial, "io_fixed": 1.0}}, nodes
         )  # fmt: skip
-        seen = Observed().io_phase(numbers.uniform(0.1, 2.0))
+        seen = Observations().io_phase(numbers.uniform(0.1, 2.0))
         for _ in range(5):
             seconds = 4 * application.model.iteration_s(nodes) * numbers.uniform(0.98, 1.02)
             seen = seen.interval(nodes, 4, seconds)
@@ -121,7 +121,7 @@ def scene(known: list[AppView], idle: int, waiting: int = EVERYTHING, written: i
     known[0] = replace(known[0], since_s=known[0].since_s + 1.0)
     report(known)
     ended = tuple(IoEnded(view.id, 0.0, 0.0, 1.0) for view in known[:written])
-    return Scene(3000.0, tuple(known), ended, idle, (Wish(waiting),))
+    return Scene(3000.0, tuple(known), ended, idle, (WaitingRequest(waiting),))
 
 
 def report(known: list[AppView]) -> float:

@@ -39,7 +39,7 @@ CAPACITY = 10**12
 WALLTIME_S = 1000.0
 
 
-class Taken(NamedTuple):
+class MeasuredCost(NamedTuple):
     """Cost of a measurement: CPU s to the answer and to the last end, MB at the peak and before the first job."""
 
     answered_s: float
@@ -84,7 +84,7 @@ class Service:
         return (request for request in reply.events if isinstance(request, ExecuteJob))
 
 
-def measure(policy: str, number: int) -> Taken:
+def measure(policy: str, number: int) -> MeasuredCost:
     """Play ``number`` jobs."""
     service = Service(policy)
     service.answer(0.0, (begins(),))
@@ -102,7 +102,7 @@ def measure(policy: str, number: int) -> Taken:
             done = JobCompleted(end_s, start.job_id, JobState.COMPLETED_SUCCESSFULLY, 0, start.alloc)
             heapq.heappush(ends, (end_s, job, done))
         if not ends:
-            return Taken(answered_s, service.taken_s - before_s, peak_mb(), before_mb)
+            return MeasuredCost(answered_s, service.taken_s - before_s, peak_mb(), before_mb)
         now_s, _, event = heapq.heappop(ends)
         starts = service.answer(now_s, (event,))
 

@@ -28,7 +28,7 @@ def main() -> None:
     print(f"{'engine':8} {'decisions':>10} {'decisions/s':>12} {'without observing':>18}   (per CPU second)")
     for engine in ("fluid", "fixed"):
         env = SchedulingEnv(given.workload, given.platform, engine=engine)
-        agents.play(env, agents.Random(0), 0)  # modules are loaded
+        agents.play(env, agents.RandomAgent(0), 0)  # modules are loaded
         count, all_s = _measured(env, given.episodes)
         apart_s = Stopwatch(env).inner_s(given.episodes)
         print(f"{engine:8} {count:10,} {count / all_s:12,.0f} {count / apart_s:18,.0f}", flush=True)
@@ -38,7 +38,7 @@ def main() -> None:
 def _measured(env: SchedulingEnv, episodes: int) -> tuple[int, float]:
     """Decisions, and CPU seconds with the resets."""
     begin = time.process_time()
-    count = sum(agents.play(env, agents.Random(seed), seed)["decisions"] for seed in range(episodes))
+    count = sum(agents.play(env, agents.RandomAgent(seed), seed)["decisions"] for seed in range(episodes))
     return count, time.process_time() - begin
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-class Spent(NamedTuple):
+class CommandCost(NamedTuple):
     """Cost of a command: CPU seconds (user and system), seconds of real time, and the largest process in bytes."""
 
     cpu_s: float
@@ -21,7 +21,7 @@ class Spent(NamedTuple):
     peak_bytes: int
 
 
-def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> Spent:
+def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> CommandCost:
     """Run a command to its end; its output goes to ``log``.
 
     Worker processes are children of a server process that outlives the command; this process adopts them, so that their
@@ -51,4 +51,4 @@ def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str
             process.returncode = 0  # waited for here
     if failed:
         raise RuntimeError(f"{' '.join(command)} failed: {log.read_text(errors='replace')[-2000:]}")
-    return Spent(cpu_s, time.perf_counter() - begin, peak)
+    return CommandCost(cpu_s, time.perf_counter() - begin, peak)

@@ -26,7 +26,7 @@ from typing import Any
 
 from spillway.schedulers.policies import POLICIES
 from tests.imports.graph import REPOSITORY
-from tools.benchmarks.process_tree import Spent, measured
+from tools.benchmarks.process_tree import CommandCost, measured
 
 ARCHIVE = "kth/kth-split-32-parts.tar.xz"
 KINDS = {"rigid": "alloc-only", "io": "io-aware"}
@@ -87,7 +87,7 @@ def _part(work: Path, model: str, part: str, jobs: int) -> Path:
 
 def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) -> int:
     """Play in both trees; return whether the schedules differ."""
-    best: dict[Path, Spent] = {}
+    best: dict[Path, CommandCost] = {}
     tables: dict[Path, bytes] = {}
     for number in range(repeat):
         for tree in (base, REPOSITORY) if number % 2 == 0 else (REPOSITORY, base):
@@ -127,7 +127,7 @@ def differences(base: bytes, new: bytes) -> str:
 
 def play(
     work: Path, tree: Path, log: str, options: Sequence[str], machine: Sequence[str] = THESIS
-) -> tuple[bytes, Spent]:
+) -> tuple[bytes, CommandCost]:
     """Run ``spillway run`` of a tree on a log and a machine: its table of jobs, and its cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
         command = [sys.executable, "run_experiments.py", "run", "--workload", log, *machine]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import mean, median
 
-from spillway.schedulers.search.packing import Fits, Packing, is_packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, is_packing, pack
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from spillway.schedulers.search.subset_z3 import Z3Packer
@@ -58,7 +58,7 @@ def picture(rng: random.Random, window: int, load: float, units_first: bool) -> 
     while misfits < MISFITS:
         nodes, size = draw_job(rng, load)
         placed = pack([nodes], [size], capacities) if nodes <= free else None
-        if placed is None or placed.verdict is not Fits.YES:
+        if placed is None or placed.verdict is not PackingAnswer.YES:
             misfits += 1
             continue
         taken = [count * size for count in placed.taken[0].tolist()]
@@ -89,7 +89,9 @@ def by_largest_first(problem: SubsetProblem, limits: Limits) -> SubsetResult:
 
     def fits(chosen: tuple[int, ...]) -> Packing:
         quick = pack(*problem.of(chosen), problem.capacities, 0)
-        return packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is Fits.UNDECIDED else quick
+        return (
+            packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is PackingAnswer.UNDECIDED else quick
+        )
 
     return largest_first(problem, fits, 1 << len(problem.units))
 

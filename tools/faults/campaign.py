@@ -10,7 +10,7 @@ from rich.console import Console
 
 from spillway.experiments.campaign.campaign import run_grids
 from spillway.experiments.campaign.comparison import campaign_of
-from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Started, describe
+from spillway.experiments.campaign.workers.pool import News, RunEnd, RunFailure, RunStart, describe
 from spillway.experiments.cli import parser_of
 from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import Task
@@ -25,13 +25,13 @@ class Serial:
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
         """See :class:`spillway.experiments.campaign.workers.pool.Executor`."""
         for task in tasks:
-            yield task, Started()
+            yield task, RunStart()
             try:
                 execute(task)
             except Exception as error:
-                yield task, Failed(describe(error))
+                yield task, RunFailure(describe(error))
             else:
-                yield task, Finished()
+                yield task, RunEnd()
 
 
 def play(root: Path, arguments: Iterable[str] = ARGUMENTS) -> tuple[int, str]:

@@ -181,7 +181,7 @@ KINDS: dict[str, Damage] = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class DamageOutcome:
     """Outcome of one kind of damage.
 
     Attributes
@@ -202,7 +202,7 @@ class Seen:
     mended: bool | None
 
 
-def inflict(whole: Path, kind: str, work: Path, *, repeat: bool) -> Seen:
+def inflict(whole: Path, kind: str, work: Path, *, repeat: bool) -> DamageOutcome:
     """Put one kind of damage into a copy of a whole campaign, verify it, and repeat the command."""
     root = work / "copy"
     shutil.rmtree(root, ignore_errors=True)
@@ -217,4 +217,4 @@ def inflict(whole: Path, kind: str, work: Path, *, repeat: bool) -> Seen:
     if repeat:
         code, _ = play(root)
         mended = code == 0 and verify(root, lambda _: None) == 0 and schedules(root) == schedules(whole)
-    return Seen(kind, tuple(line for line in lines if line.startswith("damaged")), noticed, mended)
+    return DamageOutcome(kind, tuple(line for line in lines if line.startswith("damaged")), noticed, mended)

@@ -48,7 +48,7 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class KillOutcome:
     """Outcome of a kill.
 
     Attributes
@@ -81,7 +81,7 @@ def cluster() -> Iterator[Any]:
         yield started
 
 
-def kill(way: Way, target: str, delay_s: float, work: Path, dask: Any = None) -> Seen | None:
+def kill(way: Way, target: str, delay_s: float, work: Path, dask: Any = None) -> KillOutcome | None:
     """Run the campaign in a new folder, kill one of its processes, and check the results.
 
     ``None`` if the process had ended before the kill.
@@ -109,9 +109,9 @@ def kill(way: Way, target: str, delay_s: float, work: Path, dask: Any = None) ->
         code = driver.wait(ENDED_S)
     except subprocess.TimeoutExpired:
         driver.kill()
-        return Seen(way.name, target, driver.wait(), 0, f"the command did not end within {ENDED_S:g} s")
+        return KillOutcome(way.name, target, driver.wait(), 0, f"the command did not end within {ENDED_S:g} s")
     orphans = _orphans(token, root, patient=dask is not None)
-    return Seen(way.name, target, code, len(orphans), _wrong(root, reference, way))
+    return KillOutcome(way.name, target, code, len(orphans), _wrong(root, reference, way))
 
 
 def _wrong(root: Path, reference: Path, way: Way) -> str:
@@ -178,7 +178,7 @@ def _parent(pid: int) -> int:
         return 0
 
 
-def series(count: int, work: Path, ways: tuple[Way, ...] = WAYS, seed: int = 17) -> Iterator[Seen]:
+def series(count: int, work: Path, ways: tuple[Way, ...] = WAYS, seed: int = 17) -> Iterator[KillOutcome]:
     """Kill ``count`` times, ways and targets in turn, at moments drawn from ``seed``."""
     draw = random.Random(seed)
     with contextlib.ExitStack() as stack:

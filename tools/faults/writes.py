@@ -42,7 +42,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FaultOutcome:
     """Outcome of a fault.
 
     Attributes
@@ -120,7 +120,7 @@ def cases(calls: dict[str, int], count: int) -> Iterator[Case]:
             yield from (Case(call, number, fault) for number in sorted(numbers))
 
 
-def suffer(case: Case, start: Path, whole: Path, work: Path) -> Seen:
+def suffer(case: Case, start: Path, whole: Path, work: Path) -> FaultOutcome:
     """Play a copy of the campaign with a fault, check the files that are left, and repeat the command."""
     root, said = work / "root", work / "said.txt"
     shutil.rmtree(root, ignore_errors=True)
@@ -140,7 +140,7 @@ def suffer(case: Case, start: Path, whole: Path, work: Path) -> Seen:
         wrong = "the next command gave other bytes"
     if not wrong and (root / durable.PARTIAL).exists():
         wrong = "something half-written stayed"
-    return Seen(case, code, wrong, lost)
+    return FaultOutcome(case, code, wrong, lost)
 
 
 def _after(case: Case, code: int, words: str, root: Path) -> str:

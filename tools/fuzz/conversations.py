@@ -11,7 +11,7 @@ import time
 import traceback
 from random import Random
 
-from tools.fuzz.play import Played, play
+from tools.fuzz.play import ConversationResults, play
 from tools.fuzz.table import Tally
 
 
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 def one(seed: int, number: int, tally: Tally, *, outages: bool = True, check_every: int = 1) -> str:
     """Play one conversation; return the description of a finding, or an empty text."""
     try:
-        played: Played = play(Random(f"{seed}/{number}"), number, outages=outages, check_every=check_every)
+        played: ConversationResults = play(Random(f"{seed}/{number}"), number, outages=outages, check_every=check_every)
     except Exception as error:
         tally.found(error)
         command = f"python -m tools.fuzz conversations --seed {seed} --first {number} --conversations 1"

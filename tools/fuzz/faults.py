@@ -35,7 +35,7 @@ from spillway.protocol.messages import (
 from tools.fuzz.peer import Peer
 
 
-class Then(enum.Enum):
+class RequiredOutcome(enum.Enum):
     """Outcome that a fault must have."""
 
     REFUSED = "refused"
@@ -57,7 +57,7 @@ class Fault:
     """One kind of fault."""
 
     make: Make
-    then: Then
+    then: RequiredOutcome
 
 
 def _with(message: Message, *events: Event, rng: Random | None = None) -> Message:
@@ -357,39 +357,39 @@ def _noise(rng: Random, peer: Peer, message: Message) -> Sent:
 
 
 FAULTS: dict[str, Fault] = {
-    "time goes back": Fault(_back, Then.REFUSED),
-    "time goes back by a microsecond": Fault(_slightly_back, Then.REFUSED),
-    "time beyond the limit": Fault(_late, Then.REFUSED),
-    "time is no number": Fault(_no_number, Then.REFUSED),
-    "event ahead of now": Fault(_ahead, Then.REFUSED),
-    "event before the one before": Fault(_event_back, Then.REFUSED),
-    "event's time is no number": Fault(_event_no_number, Then.REFUSED),
-    "submitted again, waits": Fault(_again("waits"), Then.REFUSED),
-    "submitted again, runs": Fault(_again("runs"), Then.REFUSED),
-    "submitted again, has ended": Fault(_again("ended"), Then.REFUSED),
-    "end of a job that does not run": Fault(_completed, Then.REFUSED),
-    "end of a job on unknown machines": Fault(_completed_elsewhere, Then.REFUSED),
-    "kill confirmed, never requested": Fault(_killed, Then.REFUSED),
-    "kill confirmed twice": Fault(_killed_twice, Then.REFUSED),
-    "progress out of range": Fault(_progress, Then.REFUSED),
-    "outage of an unknown machine": Fault(_unknown_machine, Then.REFUSED),
-    "outage or return notified twice": Fault(_notified_twice, Then.SAME),
-    "useless event": Fault(_useless, Then.SAME),
-    "SIMULATION_BEGINS again": Fault(_begins_again, Then.REFUSED),
-    "event before SIMULATION_BEGINS": Fault(_before_beginning, Then.REFUSED),
-    "event after SIMULATION_ENDS": Fault(_after_end, Then.REFUSED),
-    "SIMULATION_ENDS too early": Fault(_early_end, Then.EITHER),
-    "missing submissions": Fault(_missing(JobSubmitted), Then.EITHER),
-    "missing ends of jobs": Fault(_missing(JobCompleted), Then.EITHER),
-    "missing kill confirmations": Fault(_missing(JobKilled), Then.EITHER),
-    "missing outages": Fault(_missing(Notify), Then.EITHER),
-    "missing calls": Fault(_missing(RequestedCall), Then.EITHER),
-    "job data of the wrong kind or range": Fault(_bad_job, Then.REFUSED),
-    "odd job data and profiles": Fault(_odd_job, Then.EITHER),
-    "ids that cannot be": Fault(_long_id, Then.REFUSED),
-    "members changed, dropped, doubled": Fault(_mutated, Then.EITHER),
-    "message cut": Fault(_cut, Then.REFUSED),
-    "noise": Fault(_noise, Then.REFUSED),
+    "time goes back": Fault(_back, RequiredOutcome.REFUSED),
+    "time goes back by a microsecond": Fault(_slightly_back, RequiredOutcome.REFUSED),
+    "time beyond the limit": Fault(_late, RequiredOutcome.REFUSED),
+    "time is no number": Fault(_no_number, RequiredOutcome.REFUSED),
+    "event ahead of now": Fault(_ahead, RequiredOutcome.REFUSED),
+    "event before the one before": Fault(_event_back, RequiredOutcome.REFUSED),
+    "event's time is no number": Fault(_event_no_number, RequiredOutcome.REFUSED),
+    "submitted again, waits": Fault(_again("waits"), RequiredOutcome.REFUSED),
+    "submitted again, runs": Fault(_again("runs"), RequiredOutcome.REFUSED),
+    "submitted again, has ended": Fault(_again("ended"), RequiredOutcome.REFUSED),
+    "end of a job that does not run": Fault(_completed, RequiredOutcome.REFUSED),
+    "end of a job on unknown machines": Fault(_completed_elsewhere, RequiredOutcome.REFUSED),
+    "kill confirmed, never requested": Fault(_killed, RequiredOutcome.REFUSED),
+    "kill confirmed twice": Fault(_killed_twice, RequiredOutcome.REFUSED),
+    "progress out of range": Fault(_progress, RequiredOutcome.REFUSED),
+    "outage of an unknown machine": Fault(_unknown_machine, RequiredOutcome.REFUSED),
+    "outage or return notified twice": Fault(_notified_twice, RequiredOutcome.SAME),
+    "useless event": Fault(_useless, RequiredOutcome.SAME),
+    "SIMULATION_BEGINS again": Fault(_begins_again, RequiredOutcome.REFUSED),
+    "event before SIMULATION_BEGINS": Fault(_before_beginning, RequiredOutcome.REFUSED),
+    "event after SIMULATION_ENDS": Fault(_after_end, RequiredOutcome.REFUSED),
+    "SIMULATION_ENDS too early": Fault(_early_end, RequiredOutcome.EITHER),
+    "missing submissions": Fault(_missing(JobSubmitted), RequiredOutcome.EITHER),
+    "missing ends of jobs": Fault(_missing(JobCompleted), RequiredOutcome.EITHER),
+    "missing kill confirmations": Fault(_missing(JobKilled), RequiredOutcome.EITHER),
+    "missing outages": Fault(_missing(Notify), RequiredOutcome.EITHER),
+    "missing calls": Fault(_missing(RequestedCall), RequiredOutcome.EITHER),
+    "job data of the wrong kind or range": Fault(_bad_job, RequiredOutcome.REFUSED),
+    "odd job data and profiles": Fault(_odd_job, RequiredOutcome.EITHER),
+    "ids that cannot be": Fault(_long_id, RequiredOutcome.REFUSED),
+    "members changed, dropped, doubled": Fault(_mutated, RequiredOutcome.EITHER),
+    "message cut": Fault(_cut, RequiredOutcome.REFUSED),
+    "noise": Fault(_noise, RequiredOutcome.REFUSED),
 }
 """Every kind of fault by name."""
 

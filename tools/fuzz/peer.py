@@ -45,11 +45,11 @@ ENDLESS_CALLS = 3000
 """Calls one after another, with nothing running and nothing to come, that count as endless."""
 
 
-class Illegal(AssertionError):
+class IllegalRequest(AssertionError):
     """The scheduler sent a request that makes Batsim abort."""
 
 
-class Stuck(AssertionError):
+class Stall(AssertionError):
     """Nothing can happen any more, although every machine is available and jobs wait."""
 
 
@@ -202,9 +202,9 @@ class Peer:
                 self._drain(storage, 0)
             return self.next()
         if waiting and not self.lenient:
-            raise Stuck(f"at {self.clock_s} s nothing runs, every machine is available, and {waiting[:5]} wait")
+            raise Stall(f"at {self.clock_s} s nothing runs, every machine is available, and {waiting[:5]} wait")
         if not self._finished_registration and not self.lenient:
-            raise Stuck(f"at {self.clock_s} s all jobs have ended, and registration was not finished")
+            raise Stall(f"at {self.clock_s} s all jobs have ended, and registration was not finished")
         self.ended = True
         return Message(self.clock_s, (SimulationEnds(self.clock_s),))
 
@@ -213,7 +213,7 @@ class Peer:
         only_calls = all(isinstance(event, RequestedCall) for event in events)
         self._idle_calls = self._idle_calls + 1 if idle and only_calls else 0
         if self._idle_calls > ENDLESS_CALLS:
-            raise Stuck(f"{ENDLESS_CALLS} calls one after another with nothing running and nothing to come")
+            raise Stall(f"{ENDLESS_CALLS} calls one after another with nothing running and nothing to come")
 
     def _at(self, time_s: float, action: Callable[[], None]) -> None:
         self._count += 1
@@ -263,19 +263,19 @@ class Peer:
     # ------------------------------------------------------------------ replies
 
     def take(self, reply: Reply) -> None:
-        """Carry out a reply, now; :class:`Illegal` if Batsim would abort."""
+        """Carry out a reply, now; :class:`IllegalRequest` if Batsim would abort."""
         if reply.now != self.clock_s:
-            raise Illegal(f"a reply at {reply.now} s to a message at {self.clock_s} s")
+            raise IllegalRequest(f"a reply at {reply.now} s to a message at {self.clock_s} s")
         self._killed.clear()
         for request in reply.events:
             handler = self._HANDLERS.get(type(request))
             if handler is None:
-                raise Illegal(f"an unexpected {type(request).__name__}")
+                raise IllegalRequest(f"an unexpected {type(request).__name__}")
             handler(self, request)
 
     def _refuse(self, text: str) -> None:
         if not self.lenient:
-            raise Illegal(text)
+            raise IllegalRequest(text)
 
     def _execute(self, request: ExecuteJob) -> None:
         self._start(request.job_id, request.alloc)
@@ -337,16 +337,16 @@ class Peer:
 
     def _call(self, request: CallMeLater) -> None:
         if not request.at > self.clock_s:
-            raise Illegal(f"CALL_ME_LATER at {request.at} s, not after {self.clock_s} s")
+            raise IllegalRequest(f"CALL_ME_LATER at {request.at} s, not after {self.clock_s} s")
         self._at(max(request.at, self.clock_s + 1e-5), self._called)
 
     def _register_profile(self, request: RegisterProfile) -> None:
         self._need_registration()
         profiles = self.profiles.setdefault(request.workload_name, {})
         if request.profile_name in profiles:
-            raise Illegal(f"REGISTER_PROFILE {request.profile_name!r} a second time")
+            raise IllegalRequest(f"REGISTER_PROFILE {request.profile_name!r} a second time")
         if not isinstance(request.profile.get("type"), str):
-            raise Illegal(f"REGISTER_PROFILE {request.profile!r} without a type")
+            raise IllegalRequest(f"REGISTER_PROFILE {request.profile!r} without a type")
         profiles[request.profile_name] = request.profile
 
     def _register_job(self, request: RegisterJob) -> None:
@@ -354,7 +354,7 @@ class Peer:
         workload, _, _ = request.job_id.partition("!")
         profile = self.profiles.get(workload, {}).get(request.job["profile"])
         if profile is None or request.job_id in self._names:
-            raise Illegal(f"REGISTER_JOB {request.job_id!r}: its profile is missing, or its id was used before")
+            raise IllegalRequest(f"REGISTER_JOB {request.job_id!r}: its profile is missing, or its id was used before")
         self._names.add(request.job_id)
         walltime_s = request.job.get("walltime", -1)
         self.jobs[request.job_id] = Job(request.job["res"], walltime_s, profile, request.job["profile"])
@@ -363,7 +363,7 @@ class Peer:
 
     def _need_registration(self) -> None:
         if not self.world.dynamic or self._finished_registration:
-            raise Illegal("a registration that is not allowed")
+            raise IllegalRequest("a registration that is not allowed")
 
     def _registration(self, request: NotifyRegistration) -> None:
         self._finished_registration = request.finished

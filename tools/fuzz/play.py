@@ -21,8 +21,8 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.lives import name_of, parse_life
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running
-from tools.fuzz.faults import FAULTS, NOT_IN_BATSIM_5, Sent, Then
-from tools.fuzz.peer import Peer, Stuck
+from tools.fuzz.faults import FAULTS, NOT_IN_BATSIM_5, RequiredOutcome, Sent
+from tools.fuzz.peer import Peer, Stall
 from tools.fuzz.setups import PAIRS, Setup, draw
 
 LONGEST_S = 10.0
@@ -41,24 +41,24 @@ MOST_MESSAGES = 1500
 """A conversation that has not ended by then is given up: periodic calls can make it long."""
 
 
-class TookTooLong(AssertionError):
+class LateReply(AssertionError):
     """A message was not answered within :data:`LONGEST_S`."""
 
 
-class Accepted(AssertionError):
+class AcceptedFault(AssertionError):
     """A fault that must be refused was answered."""
 
 
-class TooMuch(AssertionError):
+class ExcessiveGrowth(AssertionError):
     """An error text or the process grew beyond its bound."""
 
 
-class LostData(AssertionError):
+class MissingRecord(AssertionError):
     """A job that ended left no record."""
 
 
 @dataclass
-class Kept(Observer):
+class JobRecords(Observer):
     """Starts, ends and records of a session's jobs, which no fault may lose."""
 
     started_ids: set[str] = field(default_factory=set)
@@ -84,7 +84,7 @@ class Kept(Observer):
 
 
 @dataclass
-class Played:
+class ConversationResults:
     """Results of a conversation.
 
     Attributes
@@ -111,7 +111,7 @@ class Played:
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
-def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1) -> Played:
+def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1) -> ConversationResults:
     """Play one conversation; every exception is a finding.
 
     Books are compared after every ``check_every``-th message; the peer checks each reply.
@@ -120,7 +120,7 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
     setup, session, kept = _assemble(rng, *pair, outages=outages)
     codecs = setup.codecs()
     peer = Peer(setup.world, rng, write=lambda message: codecs[1].encode_message(message).rstrip(b"\0"))
-    played = Played(pair, name_of(parse_life(setup.spec.make_settings().bb_life)), setup.protocol)
+    played = ConversationResults(pair, name_of(parse_life(setup.spec.make_settings().bb_life)), setup.protocol)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = peer.begin()
     while played.messages < MOST_MESSAGES:
@@ -132,8 +132,8 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
             outcome = _judge(name, sent, reply)
             played.faults.append((name, outcome, kept.lost(session)))
             if played.faults[-1][2]:
-                raise LostData(f"{name}: {played.faults[-1][2]} jobs")
-            peer.lenient |= FAULTS[name].then is Then.EITHER
+                raise MissingRecord(f"{name}: {played.faults[-1][2]} jobs")
+            peer.lenient |= FAULTS[name].then is RequiredOutcome.EITHER
         elif isinstance(reply, RemoteProtocolError) and not peer.lenient:
             raise AssertionError(f"a legal message was refused: {reply}") from reply
         if isinstance(reply, RemoteProtocolError) or session.finished:
@@ -144,7 +144,7 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
         try:
             peer.take(reply)
             message = peer.next()
-        except Stuck:
+        except Stall:
             if not setup.may_stall:
                 raise
             played.stalls += 1
@@ -154,16 +154,16 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
                 break
             raise
     if kept.lost(session):
-        raise LostData(f"{kept.lost(session)} jobs")
+        raise MissingRecord(f"{kept.lost(session)} jobs")
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > LARGEST:
-        raise TooMuch("the process's memory grew")
+        raise ExcessiveGrowth("the process's memory grew")
     return played
 
 
-def _assemble(rng: Random, policy: str, model: str, *, outages: bool) -> tuple[Setup, Session, Kept]:
+def _assemble(rng: Random, policy: str, model: str, *, outages: bool) -> tuple[Setup, Session, JobRecords]:
     while True:
         setup = draw(rng, policy, model, outages=outages)
-        kept = Kept()
+        kept = JobRecords()
         try:
             session = setup.spec.session(kept, on_record=kept.record)
         except OptionError:
@@ -192,16 +192,16 @@ def _exchange(
             return theirs.decode_reply(ours.encode_reply(reply)) if codecs else reply
         except RemoteProtocolError as error:
             if len(str(error)) > LONGEST_TEXT or not error.path.startswith("$"):
-                raise TooMuch(f"an error of {len(str(error))} characters at {error.path[:100]}") from error
+                raise ExcessiveGrowth(f"an error of {len(str(error))} characters at {error.path[:100]}") from error
             return error
 
 
 def _judge(name: str, sent: Message | bytes, reply: Reply | RemoteProtocolError) -> str:
     then = FAULTS[name].then
     refused = isinstance(reply, RemoteProtocolError)
-    if then is Then.REFUSED and not refused:
-        raise Accepted(f"{name}: {str(sent)[:300]}")
-    if then is Then.SAME and isinstance(reply, RemoteProtocolError):
+    if then is RequiredOutcome.REFUSED and not refused:
+        raise AcceptedFault(f"{name}: {str(sent)[:300]}")
+    if then is RequiredOutcome.SAME and isinstance(reply, RemoteProtocolError):
         raise AssertionError(f"{name}: {reply}") from reply
     return "refused" if refused else "answered"
 
@@ -234,4 +234,4 @@ def _bounded() -> Iterator[None]:
 
 
 def _too_long(number: int, frame: FrameType | None) -> NoReturn:
-    raise TookTooLong(f"no reply within {LONGEST_S:g} s of CPU time")
+    raise LateReply(f"no reply within {LONGEST_S:g} s of CPU time")

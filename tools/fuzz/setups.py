@@ -18,7 +18,7 @@ from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.jobmodels.base import FileSystem
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.timesharing.sharing import SharesNodes
+from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
 from tools.fuzz.peer import World
 
 GB = 10**9
@@ -32,7 +32,7 @@ LIVES = (
 )
 """Lives of burst buffers besides the default."""
 
-GANG = {name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)}
+GANG = {name for name, entry in POLICIES.items() if issubclass(entry.cls, NodeSharingPolicy)}
 PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if policy not in GANG or model == "timeshared")
 """Every policy with every model that it can be combined with."""
 

@@ -18,9 +18,9 @@ import zmq
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol.batsim4 import codec
 from spillway.protocol.messages import Message, Reply
-from tools.fuzz.faults import FAULTS, Sent, Then
-from tools.fuzz.peer import Illegal, Peer, Stuck
-from tools.fuzz.play import Accepted, Played, TookTooLong
+from tools.fuzz.faults import FAULTS, RequiredOutcome, Sent
+from tools.fuzz.peer import IllegalRequest, Peer, Stall
+from tools.fuzz.play import AcceptedFault, ConversationResults, LateReply
 from tools.fuzz.setups import PAIRS, world
 from tools.fuzz.table import Tally
 
@@ -69,7 +69,7 @@ class Service:
                 return self._socket.recv()
             if self._process.poll() is not None and not self._socket.poll(500):
                 return None
-        raise TookTooLong(f"no answer within {PATIENCE_S:g} s")
+        raise LateReply(f"no answer within {PATIENCE_S:g} s")
 
     def end(self) -> tuple[int, str]:
         """Exit code of the service, and its last output."""
@@ -111,10 +111,10 @@ def play_over_sockets(seed: int, messages: int, seconds: float | None) -> int:
     return 1 if tally.findings else 0
 
 
-def play_one(rng: Random, policy: str, model: str) -> Played:
+def play_one(rng: Random, policy: str, model: str) -> ConversationResults:
     """Play one conversation with one service."""
     peer = Peer(world(rng, model, dynamic=True, outages=True, jobs=rng.randint(*JOBS)), rng)
-    played = Played((policy, model))
+    played = ConversationResults((policy, model))
     service = Service(policy, model)
     try:
         message = peer.begin()
@@ -126,10 +126,10 @@ def play_one(rng: Random, policy: str, model: str) -> Played:
             played.messages += 1
             if sent is not None:
                 refused = answer.reply is None
-                if FAULTS[name].then is (Then.SAME if refused else Then.REFUSED):
-                    raise Accepted(f"{name}: {answer}")
+                if FAULTS[name].then is (RequiredOutcome.SAME if refused else RequiredOutcome.REFUSED):
+                    raise AcceptedFault(f"{name}: {answer}")
                 played.faults.append((name, "refused" if refused else "answered", 0))
-                peer.lenient |= FAULTS[name].then is Then.EITHER
+                peer.lenient |= FAULTS[name].then is RequiredOutcome.EITHER
                 peer.ended |= name == "SIMULATION_ENDS too early" and not refused
             elif answer.reply is None and not peer.lenient:
                 raise AssertionError(f"a legal message was refused: {answer.text}")
@@ -139,7 +139,7 @@ def play_one(rng: Random, policy: str, model: str) -> Played:
             try:
                 peer.take(answer.reply)
                 message = peer.next()
-            except (Stuck, Illegal, KeyError):
+            except (Stall, IllegalRequest, KeyError):
                 if not peer.lenient:
                     raise
                 break
@@ -169,7 +169,7 @@ def _answered(service: Service, data: bytes) -> _Answer:
         return _Answer(None, frame[:300].decode(errors="replace"))
 
 
-def _check_end(service: Service, played: Played, *, ended: bool, refused: bool) -> None:
+def _check_end(service: Service, played: ConversationResults, *, ended: bool, refused: bool) -> None:
     """After a refusal: exit code 2 and one line; after the end: 0."""
     if not (ended or refused):
         return

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tools.fuzz.faults import FAULTS
-from tools.fuzz.play import Played
+from tools.fuzz.play import ConversationResults
 from tools.fuzz.setups import PAIRS
 
 
@@ -25,7 +25,7 @@ class Tally:
     protocols: Counter[int] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
 
-    def add(self, played: Played) -> None:
+    def add(self, played: ConversationResults) -> None:
         """Count a conversation."""
         self.messages += played.messages
         self.conversations += 1

@@ -35,7 +35,7 @@ EXACT_S = 2e-3
 """Largest difference of times over Batsim 5's protocol (s): a nanosecond more may be the next millisecond."""
 
 
-class TookTooLong(AssertionError):
+class LateWorld(AssertionError):
     """A world did not end within :data:`LONGEST_S`."""
 
 
@@ -115,7 +115,7 @@ def _compare_batsim_5(case: Case) -> Counter[str]:
 
 
 def _too_long(number: int, frame: FrameType | None) -> NoReturn:
-    raise TookTooLong(f"the world did not end within {LONGEST_S:g} s of CPU time")
+    raise LateWorld(f"the world did not end within {LONGEST_S:g} s of CPU time")
 
 
 def _report(worlds: int, seen: set[Case], counts: Counter[str], findings: Counter[str]) -> None:

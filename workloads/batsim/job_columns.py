@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from spillway.workloads.batsim.workload import BEGINS_FIELD, IN_ORDER_FIELD, Profile, Workload, WorkloadJob
 from spillway.workloads.logs.table import Ints, JobTable
-from spillway.workloads.requests.staging import Staged
+from spillway.workloads.requests.staging import JobStaging
 
 SITE_NODES = "site_nodes"
 """Field of a job: nodes that it used at its site, where it requests another number."""
@@ -24,7 +24,7 @@ _OF_SITES = ("partition", "account", "qos", "licenses", "nice", "reservation")
 
 
 @dataclass(frozen=True)
-class Converted:
+class JobColumns:
     """Jobs in order of submission, a column for each of their properties.
 
     Attributes
@@ -73,7 +73,7 @@ class Converted:
     flops: Callable[[int, int, int | None], int]
     used: Ints | None = None
     stripes: Ints | None = None
-    staged: Staged | None = None
+    staged: JobStaging | None = None
     moves: bool = False
     site_fields: bool = False
     begins_s: float | None = None

@@ -19,7 +19,7 @@ from spillway.base.limits import NESTING, InputError
 from spillway.protocol.fields import AMOUNT, INSTANT, INT32, NUMBER, WHOLE, is_whole
 from spillway.protocol.jobs import ID_STOPS, NO_WALLTIME, check_size, read_job
 from spillway.workloads.batsim.batsim5 import READ_AS_4, from_batsim5
-from spillway.workloads.batsim.profiles import Located, are_plain, check_profile, check_references
+from spillway.workloads.batsim.profiles import LocatedMembers, are_plain, check_profile, check_references
 from spillway.workloads.batsim.workload import BEGINS_FIELD, Workload, WorkloadJob
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
@@ -108,7 +108,7 @@ def write_batsim(workload: Workload, path: Path | str) -> None:
     write_bytes(Path(path), format_batsim(workload).encode())
 
 
-class _Repeated(dict[str, Any]):
+class _RepeatedKey(dict[str, Any]):
     """An object with a repeated key."""
 
     key = ""
@@ -118,7 +118,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) == len(pairs):
         return result
-    repeated = _Repeated(result)
+    repeated = _RepeatedKey(result)
     seen: set[str] = set()
     repeated.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return repeated
@@ -158,7 +158,7 @@ def _decode(data: bytes | str, where: str) -> Any:
 
 
 def _refuse_repeated(value: Any, where: str) -> None:
-    if isinstance(value, _Repeated):
+    if isinstance(value, _RepeatedKey):
         raise WorkloadError(f"the name {value.key!r} occurs twice in this object", where)
     if isinstance(value, dict):
         for key, item in value.items():
@@ -245,7 +245,7 @@ def _is_id(value: Any) -> bool:
 def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int) -> WorkloadJob:
     if not isinstance(item, dict):
         raise WorkloadError(f"a job must be an object, got {_shown(item)}", f"{where}[{index}]")
-    fields = Located(item, f"{where}[{index}]")
+    fields = LocatedMembers(item, f"{where}[{index}]")
     if not _is_id(fields.required("id")):
         words = f"a whole number, or a text that is not empty and without {' '.join(_FORBIDDEN_IN_ID)}"
         raise fields.wrong("id", words, item["id"])

@@ -20,7 +20,7 @@ _TRACES = {"smpi", "usage_trace"}
 _REFERENCES = ("success", "failure", "timeout")
 
 
-class Located(Fields):
+class LocatedMembers(Fields):
     """Members of a job or a profile, with errors that name the place in the file."""
 
     __slots__ = ("what",)
@@ -98,7 +98,7 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     if not isinstance(kind, str) or kind not in PROFILE_FIELDS:
         known = ", ".join(sorted(PROFILE_FIELDS))
         raise WorkloadError(f"profile type must be one of {known}; got {_shown(kind)}", f"{where}.type")
-    fields = Located(profile, where, f"a profile of type {kind!r}")
+    fields = LocatedMembers(profile, where, f"a profile of type {kind!r}")
     read_fields(kind, fields)
     if fields.integer("ret", 0) < 0:
         raise fields.wrong("ret", "a whole number >= 0", profile["ret"])

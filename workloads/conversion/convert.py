@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from spillway.base.options import check, option
 from spillway.base.units import many
-from spillway.workloads.batsim.job_columns import Converted
+from spillway.workloads.batsim.job_columns import JobColumns
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.dependencies import Waits, waits_of
 from spillway.workloads.conversion.machine_facts import MachineFacts
@@ -31,7 +31,7 @@ from spillway.workloads.logs.shares import shares_line
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.models.burst_buffer import THESIS_MODEL, BurstBufferModel
-from spillway.workloads.requests.staging import STAGING, Staged, StagingModel
+from spillway.workloads.requests.staging import STAGING, JobStaging, StagingModel
 from spillway.workloads.swf import SwfLog
 
 _MANY_CUT = 0.05
@@ -202,7 +202,7 @@ def convert(
 
 def convert_columns(
     log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
-) -> tuple[Converted, _ConversionReport]:
+) -> tuple[JobColumns, _ConversionReport]:
     """Make columns of jobs from a log: for logs of millions of jobs, to write the workload as a stream.
 
     Raises
@@ -365,7 +365,7 @@ def _others_first(table: JobTable, draw: Callable[..., Ints], *columns: npt.NDAr
     return found
 
 
-def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> Converted:
+def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> JobColumns:
     walltimes = walltimes_of(table, options)
     sizes = nodes_of(table, options)
     shift = options.first_submit_s - int(table["submit_s"][0])
@@ -376,7 +376,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
     stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
     after_s = _cancelled_after_s(table)
     waits = waits_of(table) if options.dependencies == "play" else Waits()
-    return Converted(
+    return JobColumns(
         depends=waits.depends,
         array_limit=waits.array_limit,
         table=table,
@@ -433,7 +433,7 @@ def _stripes(total: Ints, machine: MachineFacts, options: ConvertOptions) -> Int
 
 def _staged(
     table: JobTable, buffers: Ints, sizes: Ints, stripes: Ints | None, options: ConvertOptions
-) -> Staged | None:
+) -> JobStaging | None:
     """Staging of jobs, for each request of their buffers; ``None``: jobs state no staging."""
     if not options.staging:
         return None
@@ -471,7 +471,7 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
         yield f"{who} more than the machine's {machine.nodes} nodes and will be rejected"
 
 
-def _waits_remark(converted: Converted) -> Iterable[str]:
+def _waits_remark(converted: JobColumns) -> Iterable[str]:
     """Remarks on jobs that wait for others, and on arrays with a limit."""
     if converted.depends is not None:
         number = sum(1 for text in converted.depends.tolist() if text)
@@ -484,7 +484,7 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
         yield f"{who} with a limit on tasks that wait or run at a time, as at the site"
 
 
-def _cancelled_remark(converted: Converted) -> Iterable[str]:
+def _cancelled_remark(converted: JobColumns) -> Iterable[str]:
     if converted.cancelled_after_s is not None:
         number = int((converted.cancelled_after_s > 0).sum())
         who = "job was cancelled while it waited: it holds its" if number == 1 else (
@@ -502,7 +502,7 @@ def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertO
         )
 
 
-def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts) -> Iterable[str]:
+def _storage_remark(table: JobTable, converted: JobColumns, machine: MachineFacts) -> Iterable[str]:
     """Remarks where the machine's storage, not the request model, decides requests."""
     stated = table["burst_buffer_bytes"] >= 0
     if machine.storage_nodes == 0:

@@ -65,7 +65,7 @@ def _depends(table: JobTable) -> npt.NDArray[np.object_]:
     end_s = _ends(table)
     parts, texts = table.names["part"], table.names["dependency"]
     for row in np.flatnonzero(stated).tolist():
-        played = _Played(table, rows_of, row, str(parts[table["part"][row]]), end_s)
+        played = _Predecessors(table, rows_of, row, str(parts[table["part"][row]]), end_s)
         depends[row] = _played(str(texts[table["dependency"][row]]), played.labels)
     return depends
 
@@ -124,7 +124,7 @@ def _is_constant(table: JobTable) -> bool:
 
 
 @dataclass(frozen=True)
-class _Played:
+class _Predecessors:
     """Jobs that are played before a given job, and that it did wait for: a log may contradict itself."""
 
     table: JobTable

@@ -65,7 +65,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedSize:
     """Size of a machine, by its workload.
 
     Attributes
@@ -100,7 +100,7 @@ class Stated:
         return 0, f"because the workload states neither its size nor its starts, and {widest}"
 
 
-def stated_of(table: JobTable, options: ConvertOptions) -> Stated:
+def stated_of(table: JobTable, options: ConvertOptions) -> StatedSize:
     """Size of a machine by the log of its site, with processors counted as the options state.
 
     Parameters
@@ -113,7 +113,7 @@ def stated_of(table: JobTable, options: ConvertOptions) -> Stated:
     intake, per_node = table.intake, options.processors_per_node
     nodes = intake.machine_nodes or -(-intake.machine_processors // per_node)
     counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
-    return Stated(nodes, needs_of(table, options), " or ".join(intake.parts), counted)
+    return StatedSize(nodes, needs_of(table, options), " or ".join(intake.parts), counted)
 
 
 def fitting_nodes(sizes: Sequence[int], few: int = 0) -> int:

@@ -19,7 +19,7 @@ HIGH = 0.95
 
 
 @dataclass(frozen=True)
-class Offered:
+class OfferedLoad:
     """Offered loads of the compute nodes and of the burst buffers.
 
     A load is the sum over jobs of size times computing time, divided by the machine's size times the period of
@@ -62,7 +62,7 @@ class Offered:
         return shown
 
 
-def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
+def offered_load(workload: Workload, machine: MachineFacts) -> OfferedLoad | None:
     """The loads of a workload; ``None`` where fewer than 100 jobs state their work, or all are submitted at once."""
     rows = _held(workload, machine)
     if _unknown(rows):
@@ -72,7 +72,7 @@ def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
     storage = float(machine.all_storage_bytes)
     compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
     buffers_ = _Loads.of(submit, byte_s, storage, span_s) if storage else _Loads(0.0, 0.0)
-    return Offered(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
+    return OfferedLoad(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
 
 
 def why_no_load(workload: Workload, machine: MachineFacts) -> str:

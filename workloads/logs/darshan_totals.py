@@ -29,7 +29,7 @@ _MODULES = ("POSIX", "STDIO")
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedBytes:
     """Bytes that a job moved.
 
     Attributes
@@ -44,15 +44,15 @@ class Moved:
     written_bytes: int
     incomplete: bool = False
 
-    def __add__(self, other: Moved) -> Moved:
-        return Moved(
+    def __add__(self, other: MovedBytes) -> MovedBytes:
+        return MovedBytes(
             self.read_bytes + other.read_bytes,
             self.written_bytes + other.written_bytes,
             self.incomplete or other.incomplete,
         )
 
 
-def read_totals(path: Path | str) -> dict[int, Moved]:
+def read_totals(path: Path | str) -> dict[int, MovedBytes]:
     """Bytes moved by job number, of a file or of all files in a folder.
 
     Raises
@@ -60,11 +60,11 @@ def read_totals(path: Path | str) -> dict[int, Moved]:
     WorkloadError
         A file cannot be read or is not from Darshan; the message states the line of a text.
     """
-    moved: dict[int, Moved] = {}
+    moved: dict[int, MovedBytes] = {}
     for file in _files(Path(path)):
         found = _of_log(file) if file.suffix == ".darshan" else _of_text(file)
         for job, total in found:
-            moved[job] = moved.get(job, Moved(0, 0)) + total
+            moved[job] = moved.get(job, MovedBytes(0, 0)) + total
     return moved
 
 
@@ -83,7 +83,7 @@ def _is_ours(name: str) -> bool:
     return name.endswith((".darshan", ".txt"))
 
 
-def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
+def _of_text(path: Path) -> Iterator[tuple[int, MovedBytes]]:
     """Totals of each log in a text: several texts may follow one another."""
     try:
         text = text_of(read_file(path))
@@ -94,7 +94,7 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if found := _JOB.match(line):
             if seen and job >= 0:
-                yield job, Moved(totals["READ"], totals["WRITTEN"], incomplete)
+                yield job, MovedBytes(totals["READ"], totals["WRITTEN"], incomplete)
             job, totals, seen = _whole(found[1], f"{path}:{number}"), {"READ": 0, "WRITTEN": 0}, False
             incomplete = False
         elif _INCOMPLETE.match(line):
@@ -109,7 +109,7 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
             "expected output of darshan-parser --total: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
             str(path),
         )
-    yield job, Moved(totals["READ"], totals["WRITTEN"], incomplete)
+    yield job, MovedBytes(totals["READ"], totals["WRITTEN"], incomplete)
 
 
 def _whole(text: str, where: str) -> int:
@@ -118,7 +118,7 @@ def _whole(text: str, where: str) -> int:
     return int(text)
 
 
-def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
+def _of_log(path: Path) -> Iterator[tuple[int, MovedBytes]]:
     """Totals of a ``.darshan`` file, read by Darshan's own library."""
     try:
         import darshan
@@ -130,12 +130,12 @@ def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
         ) from None
     try:
         with darshan.DarshanReport(str(path), read_all=False) as report:
-            total = Moved(0, 0)
+            total = MovedBytes(0, 0)
             for module in set(_MODULES) & report.modules.keys():
                 report.mod_read_all_records(module)
                 total += _of_records(report.records[module].to_df()["counters"], module)
                 partial = bool(report.modules[module].get("partial_flag"))
-                total += Moved(0, 0, partial)
+                total += MovedBytes(0, 0, partial)
             yield int(report.metadata["job"]["jobid"]), total
     except WorkloadError:
         raise
@@ -143,5 +143,5 @@ def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
         raise WorkloadError(f"cannot be read as a log of Darshan: {str(error)[:120]}", str(path)) from None
 
 
-def _of_records(counters: Any, module: str) -> Moved:
-    return Moved(int(counters[f"{module}_BYTES_READ"].sum()), int(counters[f"{module}_BYTES_WRITTEN"].sum()))
+def _of_records(counters: Any, module: str) -> MovedBytes:
+    return MovedBytes(int(counters[f"{module}_BYTES_READ"].sum()), int(counters[f"{module}_BYTES_WRITTEN"].sum()))

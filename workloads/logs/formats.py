@@ -22,7 +22,7 @@ from spillway.workloads.logs import layouts, slurm, swf_log
 from spillway.workloads.logs.additions import with_darshan, with_scripts
 from spillway.workloads.logs.columns import NO_LIMIT, Column, Faults, read_cells, records_of, settled
 from spillway.workloads.logs.identity import once
-from spillway.workloads.logs.lines import Head, LogFile, opened, shown
+from spillway.workloads.logs.lines import LogFile, LogHead, opened, shown
 from spillway.workloads.logs.pbs import PBS, is_pbs, pbs_cells
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import Builder, Intake, JobTable
@@ -53,7 +53,7 @@ class Format:
 
     what: str
     columns: tuple[Column, ...]
-    recognises: Callable[[Head], bool] | None = None
+    recognises: Callable[[LogHead], bool] | None = None
     needed: tuple[Names, ...] = ()
     attempts: bool = False
     advice: str = ""
@@ -134,7 +134,7 @@ def table_of(rows: Iterable[layouts.Rows], intake: Intake, name: str = SWF, read
 
 
 def _rows(
-    name: str, log: LogFile, head: Head, pieces: Iterator[bytes], intake: Intake, reading: Reading
+    name: str, log: LogFile, head: LogHead, pieces: Iterator[bytes], intake: Intake, reading: Reading
 ) -> Iterator[layouts.Rows]:
     """Rows of a log: as the format's layout takes it apart."""
     form = FORMATS[name]
@@ -163,7 +163,7 @@ def _names(columns: Iterable[Column]) -> list[str]:
     return list(dict.fromkeys(one.lower() for column in columns for one in column.names))
 
 
-def recognised(head: Head, log: LogFile) -> str:
+def recognised(head: LogHead, log: LogFile) -> str:
     """Name of a log's format, by its beginning; ``swf`` for an empty log, or a file ``.swf`` that fits no format.
 
     Raises
@@ -192,7 +192,7 @@ def recognised(head: Head, log: LogFile) -> str:
     )
 
 
-def _recognises(form: Format, head: Head, names: Names) -> bool:
+def _recognises(form: Format, head: LogHead, names: Names) -> bool:
     if form.recognises is None:
         return not form.lacks(names)
     return not layouts.is_parquet(head) and form.recognises(head)

@@ -12,7 +12,7 @@ import msgspec
 
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Book
-from spillway.workloads.logs.lines import Block, Head, LogFile, shown
+from spillway.workloads.logs.lines import Block, LogFile, LogHead, shown
 
 Cells = Mapping[str, Any]
 _BATCH = 65_536
@@ -248,7 +248,7 @@ def objects(pieces: Iterable[bytes], book: Book, cells_of: Callable[[Any], Mappi
 _PARQUET = b"PAR1"
 
 
-def is_parquet(head: Head) -> bool:
+def is_parquet(head: LogHead) -> bool:
     """Whether it is a parquet file."""
     return head.start.startswith(_PARQUET)
 

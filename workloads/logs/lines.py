@@ -102,7 +102,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Head:
+class LogHead:
     """The beginning of a log, by which its format is recognised.
 
     Attributes
@@ -122,12 +122,12 @@ class Head:
         return self.lines[0] if self.lines else ""
 
 
-def opened(log: LogFile) -> tuple[Head, Iterator[bytes]]:
+def opened(log: LogFile) -> tuple[LogHead, Iterator[bytes]]:
     """The beginning of a log, and all of its content from the beginning on."""
     pieces = log.pieces()
     first = next(pieces, b"")
     lines = [line.strip() for line in _lines(first[: LINE_BYTES.value])[:_HEAD_LINES]]
-    return Head(first[:16], tuple(filter(None, lines))), chain((first,) if first else (), pieces)
+    return LogHead(first[:16], tuple(filter(None, lines))), chain((first,) if first else (), pieces)
 
 
 def decoded(data: bytes) -> str:

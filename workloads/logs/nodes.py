@@ -18,7 +18,7 @@ _TOLERANCE_S = 1
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldNodes:
     """Nodes that jobs held by name.
 
     Attributes
@@ -33,7 +33,7 @@ class Held:
     shared: npt.NDArray[np.bool_]
 
 
-def held(table: JobTable) -> Held | None:
+def held(table: JobTable) -> HeldNodes | None:
     """Nodes that the jobs held; ``None`` where the log does not name the nodes of all jobs that ran."""
     ran = np.flatnonzero((table["start_s"] >= 0) & (table["run_s"] > 0))
     names = table.names["node_list"]
@@ -54,7 +54,7 @@ def held(table: JobTable) -> Held | None:
     return _held(len(table), job, node, begin - begin.min(), end - begin.min())
 
 
-def _held(count: int, job: Ints, node: Ints, begin: Ints, end: Ints) -> Held:
+def _held(count: int, job: Ints, node: Ints, begin: Ints, end: Ints) -> HeldNodes:
     apart = int(end.max()) + 1  # each node has an interval of its own on one axis of time
     order = np.lexsort((begin, node))
     job, offset = job[order], node[order] * apart
@@ -69,4 +69,4 @@ def _held(count: int, job: Ints, node: Ints, begin: Ints, end: Ints) -> Held:
     starts, ends = (begin - offset)[first], (latest - offset)[last]
     changes = np.concatenate((np.ones(len(starts), dtype=np.int64), -np.ones(len(ends), dtype=np.int64)))
     times = np.concatenate((starts, ends))
-    return Held(int(np.cumsum(changes[np.lexsort((changes, times))]).max()), shared)
+    return HeldNodes(int(np.cumsum(changes[np.lexsort((changes, times))]).max()), shared)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from spillway.workloads.logs.columns import Column, NoJobError, name, whole
 from spillway.workloads.logs.layouts import pairs
-from spillway.workloads.logs.lines import Head, shown
+from spillway.workloads.logs.lines import LogHead, shown
 from spillway.workloads.logs.record import COMPLETED, FAILED, TIMEOUT
 from spillway.workloads.logs.slurm_units import UNKNOWN, UnitError, duration_of, size_of, time_of
 
@@ -22,7 +22,7 @@ _TIMEOUTS = {"271", "-29", "143"}
 """Exit statuses of jobs that were ended by a signal at their limit."""
 
 
-def is_pbs(head: Head) -> bool:
+def is_pbs(head: LogHead) -> bool:
     """Whether the first line is one of such a log."""
     return bool(_LINE.match(head.first))
 

@@ -12,7 +12,7 @@ import numpy as np
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.columns import Column, NoJobError, fast_seconds, fast_whole, name, whole
 from spillway.workloads.logs.layouts import pairs
-from spillway.workloads.logs.lines import Head, shown
+from spillway.workloads.logs.lines import LogHead, shown
 from spillway.workloads.logs.slurm_units import (
     MEGA,
     UNKNOWN,
@@ -281,7 +281,7 @@ FDATA = (
 )
 
 
-def is_jobcomp(head: Head) -> bool:
+def is_jobcomp(head: LogHead) -> bool:
     """Whether the first line begins like the lines of this plugin."""
     return head.first.startswith("JobId=")
 
@@ -303,7 +303,7 @@ def jobcomp_cells(line: str) -> Mapping[str, str] | str:
 _IS_JSON = re.compile(r'"(?:job_id|slurm|meta|openapi)"\s*:')
 
 
-def is_json(head: Head) -> bool:
+def is_json(head: LogHead) -> bool:
     """Whether it is an object with jobs of Slurm."""
     text = "".join(head.lines)[:20_000]
     return text.startswith("{") and '"nb_res"' not in text and bool(_IS_JSON.search(text))

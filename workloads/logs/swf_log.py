@@ -18,7 +18,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.columns import Column, fast_whole
 from spillway.workloads.logs.layouts import Rows
-from spillway.workloads.logs.lines import Block, Head, shown
+from spillway.workloads.logs.lines import Block, LogHead, shown
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
 from spillway.workloads.logs.slurm_units import UnitError
@@ -49,7 +49,7 @@ _FEWEST = 5
 _WHOLE = re.compile(r"[0-9 -]*")
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: LogHead) -> bool:
     """Whether a log begins with comments or with a line of numbers separated by blanks."""
     if head.first.startswith(";"):
         return True

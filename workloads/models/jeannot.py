@@ -155,7 +155,7 @@ class Jobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class WorkloadDraw:
     """A workload, with its load and the draws before it.
 
     Attributes
@@ -174,7 +174,7 @@ class Drawn:
     rejected: tuple[float, ...]
 
 
-def draw_jeannot(options: JeannotOptions) -> Drawn:
+def draw_jeannot(options: JeannotOptions) -> WorkloadDraw:
     """Draw a workload; the same options give the same workload, on every machine.
 
     Raises
@@ -189,7 +189,7 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
         jobs = _draw(options, f"{attempt}", options.jobs).scaled(factor)
         load = jobs.load(processors)
         if options.literal or abs(load - options.load) <= options.tolerance:
-            return Drawn(_workload(options, jobs, load, len(rejected)), load, factor, tuple(rejected))
+            return WorkloadDraw(_workload(options, jobs, load, len(rejected)), load, factor, tuple(rejected))
         rejected.append(load)
     raise WorkloadError(
         f"{options.family}: in {options.attempts} draws of {options.jobs} jobs no I/O load was within "
@@ -248,7 +248,7 @@ def mean_size(family: str, alpha: float, processors: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Raw:
+class _RawDraws:
     """Draws before the volumes' factor: ``span_s`` is a period's computing time, with ``whole`` the whole period."""
 
     nodes: npt.NDArray[np.int64]
@@ -263,7 +263,7 @@ class _Raw:
         return Jobs(self.nodes, self.periods, compute_s, share * compute_s)
 
 
-def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
+def _draw(options: JeannotOptions, stream: str, count: int) -> _RawDraws:
     def draws(what: str) -> Draws:
         return Draws(options.seed, f"jeannot/{options.family}/{options.load:g}/{stream}/{what}")
 
@@ -285,7 +285,7 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     else:
         kinds = [_truncated(draws(f"shares/{mean}"), np.full(count, mean)) for mean in (LIGHT, HEAVY)]
         share = _steered(options.load, kinds[0] * scale, kinds[1] * scale, part, periods * span_s, mira) / scale
-    return _Raw(nodes, periods, share * scale, span_s, mira)
+    return _RawDraws(nodes, periods, share * scale, span_s, mira)
 
 
 def _steered(alpha: float, light: Floats, heavy: Floats, part: Floats, span_s: Floats, whole: bool) -> Floats:

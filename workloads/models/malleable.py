@@ -98,7 +98,7 @@ def make_malleable(workload: Workload, machine: MachineFacts, options: Malleable
         No job has a profile with a known runtime.
     """
     options = options or MalleableOptions()
-    draws = _Drawn(len(workload.jobs), options)
+    draws = _Draws(len(workload.jobs), options)
     jobs: list[WorkloadJob] = []
     profiles: dict[str, Profile] = {}
     described = malleable = 0
@@ -122,7 +122,7 @@ def make_malleable(workload: Workload, machine: MachineFacts, options: Malleable
     return replace(workload, name=f"{workload.name}-malleable", jobs=tuple(jobs), profiles=profiles, notes=notes)
 
 
-class _Drawn:
+class _Draws:
     """One number of each kind per job."""
 
     def __init__(self, count: int, options: MalleableOptions) -> None:
@@ -141,7 +141,7 @@ def _application(
     run_s: float,
     nodes: int,
     index: int,
-    draws: _Drawn,
+    draws: _Draws,
     machine: MachineFacts,
     options: MalleableOptions,
     *,

@@ -24,7 +24,7 @@ _MOST_MINUTES = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
+class JobStaging:
     """Staging of each job: bytes per request of its buffer, and the least seconds, in and out."""
 
     in_bytes: Ints
@@ -80,7 +80,7 @@ class StagingModel:
         except OptionError as error:
             raise WorkloadError(f"staging: {error}") from None
 
-    def draw(self, request_bytes: Ints, read_bytes: Ints, written_bytes: Ints, seed: int) -> Staged:
+    def draw(self, request_bytes: Ints, read_bytes: Ints, written_bytes: Ints, seed: int) -> JobStaging:
         """Draw the staging of each job.
 
         Parameters
@@ -94,7 +94,7 @@ class StagingModel:
         """
         in_bytes = self._bytes(self.share_in, request_bytes, read_bytes, seed, "stage-in bytes")
         out_bytes = self._bytes(self.share_out, request_bytes, written_bytes, seed, "stage-out bytes")
-        return Staged(
+        return JobStaging(
             in_bytes=in_bytes,
             out_bytes=out_bytes,
             in_s=self._seconds(in_bytes, seed, "stage-in time"),

@@ -25,7 +25,7 @@ FINAL = range(5000, 5040)
 """Seeds of the episodes of the comparison, for one run only. A run after a change takes others."""
 WINDOW, JOBS = 32, 256
 GUARD_S = 86_400.0
-"""The default of :class:`spillway.learning.network_policy.Learned`."""
+"""The default of :class:`spillway.learning.network_policy.NetworkPolicy`."""
 
 
 class Starts(SchedulingEnv):
@@ -61,14 +61,14 @@ class World:
     def others_h(self, workload: str, seeds: range) -> dict[str, list[float]]:
         """Mean waits (h) of the untrained agents, by name."""
         found = {name: self.waits_h(workload, agent, seeds) for name, agent in OTHERS.items()}
-        return found | {"random start": self.waits_h(workload, agents.Random(0), seeds, Starts)}
+        return found | {"random start": self.waits_h(workload, agents.RandomAgent(0), seeds, Starts)}
 
     def final_h(self, workload: str, learned: agents.Agent) -> dict[str, list[float]]:
         """Mean waits (h) of the learner and of all other agents in the comparison's episodes."""
         return {"PPO": self.waits_h(workload, learned, FINAL, Starts)} | self.others_h(workload, FINAL)
 
 
-OTHERS: dict[str, agents.Agent] = {"random": agents.Random(0), "easy": agents.reference, "greedy": agents.greedy}
+OTHERS: dict[str, agents.Agent] = {"random": agents.RandomAgent(0), "easy": agents.reference, "greedy": agents.greedy}
 
 
 def interval(numbers: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float, float]:

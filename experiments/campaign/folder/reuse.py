@@ -35,7 +35,7 @@ NAMED = 3
 """Most results that a line of the console names."""
 
 
-class Standing(enum.Enum):
+class Validity(enum.Enum):
     """Validity of a kept result for the command that finds it."""
 
     MISSING = "missing"
@@ -45,7 +45,7 @@ class Standing(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Found:
+class KeptResult:
     """A kept result.
 
     Attributes
@@ -60,7 +60,7 @@ class Found:
         Fault of its files ("": no fault, or it is one file).
     """
 
-    standing: Standing
+    standing: Validity
     name: str
     commit: str = ""
     why: str = ""
@@ -105,11 +105,11 @@ def digest(asked: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
 
 
-def judge(*, asked: bool, code: bool, contents: bool) -> Standing:
+def judge(*, asked: bool, code: bool, contents: bool) -> Validity:
     """Classify a result by whether its request, its code and its contents are as they should be."""
     if not (asked and contents):
-        return Standing.NO_RESULT
-    return Standing.CURRENT if code else Standing.OTHER_CODE
+        return Validity.NO_RESULT
+    return Validity.CURRENT if code else Validity.OTHER_CODE
 
 
 def keep(path: Path, asked: Any, code: str, result: Any) -> None:
@@ -137,16 +137,16 @@ def keep(path: Path, asked: Any, code: str, result: Any) -> None:
     write_text(path, msgspec.json.encode(envelope).decode())
 
 
-def look(path: Path, asked: Any, code: str) -> Found:
+def look(path: Path, asked: Any, code: str) -> KeptResult:
     """Classify a file for a command that requests this with this code."""
     if not path.exists():
-        return Found(Standing.MISSING, path.stem)
+        return KeptResult(Validity.MISSING, path.stem)
     envelope = _open(path)
     if envelope is None:
-        return Found(Standing.NO_RESULT, path.stem)
+        return KeptResult(Validity.NO_RESULT, path.stem)
     whole = hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256
     standing = judge(asked=envelope.asked == digest(asked), code=envelope.code == code, contents=whole)
-    return Found(standing, path.stem, envelope.commit)
+    return KeptResult(standing, path.stem, envelope.commit)
 
 
 def damage(path: Path) -> list[str]:
@@ -157,21 +157,21 @@ def damage(path: Path) -> list[str]:
     return [] if hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256 else ["it was changed"]
 
 
-def look_at_run(folder: Path, run: RunSpec) -> Found:
+def look_at_run(folder: Path, run: RunSpec) -> KeptResult:
     """Classify a run's folder for a command that requests this run; its ``run.json`` and manifest are the envelope."""
     if not os.path.lexists(folder):
-        return Found(Standing.MISSING, run.id)
+        return KeptResult(Validity.MISSING, run.id)
     if faults := manifest.damage(folder):
-        return Found(Standing.NO_RESULT, run.id, why=faults[0])
+        return KeptResult(Validity.NO_RESULT, run.id, why=faults[0])
     record = read_json(folder / RUN_FILE)
     if record.get("status") != FINISHED:
-        return Found(Standing.MISSING, run.id)
+        return KeptResult(Validity.MISSING, run.id)
     try:
         made = msgspec.convert(record, _Record)
     except msgspec.ValidationError:
-        return Found(Standing.NO_RESULT, run.id)
+        return KeptResult(Validity.NO_RESULT, run.id)
     standing = judge(asked=made.id == run.id, code=made.configuration.code == run.code, contents=True)
-    return Found(standing, run.id, made.commit)
+    return KeptResult(standing, run.id, made.commit)
 
 
 def read(path: Path, kind: type[T]) -> T:
@@ -181,7 +181,7 @@ def read(path: Path, kind: type[T]) -> T:
     return msgspec.json.decode(envelope.result, type=kind)
 
 
-def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: str = "runs") -> list[Item]:
+def choose(found: Mapping[Item, KeptResult], console: Console, *, rerun: bool, what: str = "runs") -> list[Item]:
     """Report the kept results, and choose the items that are to be done.
 
     Parameters
@@ -197,41 +197,41 @@ def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: 
     """
     commit()  # of the code that begins now; worker processes have it from here
     counts = Counter(one.standing for one in found.values())
-    again = {Standing.MISSING, Standing.NO_RESULT} | ({Standing.OTHER_CODE} if rerun else set())
-    if there := sum(counts[standing] for standing in Standing if standing not in again):
+    again = {Validity.MISSING, Validity.NO_RESULT} | ({Validity.OTHER_CODE} if rerun else set())
+    if there := sum(counts[standing] for standing in Validity if standing not in again):
         _say(console, f"{there} of {len(found)} {what} are already there")
-    if wrong := [_named(one) for one in found.values() if one.standing is Standing.NO_RESULT]:
+    if wrong := [_named(one) for one in found.values() if one.standing is Validity.NO_RESULT]:
         _say(
             console,
             f"{len(wrong)} of {len(found)} kept {what} are damaged, or answer another question: "
             f"done again ({_several(wrong)})",
         )
-    if rerun and counts[Standing.OTHER_CODE]:
+    if rerun and counts[Validity.OTHER_CODE]:
         _say(console, f"{_of_other_code(found.values(), what)}: done again")
-    elif counts[Standing.OTHER_CODE]:
+    elif counts[Validity.OTHER_CODE]:
         _say(console, f"{_of_other_code(found.values(), what)}: kept as they are; repeat them with --rerun")
     return [item for item, one in found.items() if one.standing in again]
 
 
-def left(found: Mapping[Item, Found], todo: Iterable[Item]) -> list[Found]:
+def left(found: Mapping[Item, KeptResult], todo: Iterable[Item]) -> list[KeptResult]:
     """List the results of other code that are not done again."""
     again = set(todo)
-    return [one for item, one in found.items() if one.standing is Standing.OTHER_CODE and item not in again]
+    return [one for item, one in found.items() if one.standing is Validity.OTHER_CODE and item not in again]
 
 
-def remind(old: Sequence[Found], console: Console, *, what: str = "runs") -> None:
+def remind(old: Sequence[KeptResult], console: Console, *, what: str = "runs") -> None:
     """Print below the results the number of those that were made by other code (:func:`left`)."""
     if old:
         _say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
 
 
-def _of_other_code(found: Iterable[Found], what: str) -> str:
-    old = [one for one in found if one.standing is Standing.OTHER_CODE]
+def _of_other_code(found: Iterable[KeptResult], what: str) -> str:
+    old = [one for one in found if one.standing is Validity.OTHER_CODE]
     commits = dict.fromkeys(_short(one.commit) for one in old)
     return f"{len(old)} {what} were made by other code (commit {_several(commits)})"
 
 
-def _named(one: Found) -> str:
+def _named(one: KeptResult) -> str:
     return f"{one.name}: {one.why}" if one.why else one.name
 
 

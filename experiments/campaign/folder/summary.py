@@ -19,7 +19,7 @@ from spillway.analysis.tables.jobs import read_run
 from spillway.analysis.tables.outages import lost_node_hours
 from spillway.base.units import number
 from spillway.experiments.campaign.folder import reuse
-from spillway.experiments.campaign.folder.reuse import Standing
+from spillway.experiments.campaign.folder.reuse import Validity
 from spillway.experiments.run import folders, provenance
 from spillway.experiments.run.spec import RunSpec
 
@@ -46,7 +46,7 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
     for run in runs:
         folder = root / run.id
         standing = reuse.look_at_run(folder, run).standing
-        if standing in (Standing.CURRENT, Standing.OTHER_CODE):
+        if standing in (Validity.CURRENT, Validity.OTHER_CODE):
             names = (
                 run.workload.name,
                 run.platform.name,
@@ -60,7 +60,7 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
             if failing:
                 row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
             rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
-            rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
+            rows[-1] |= {OTHER_CODE: int(standing is Validity.OTHER_CODE), "run": run.id}
     return rows
 
 

@@ -14,7 +14,7 @@ from spillway.experiments.campaign.folder.summary import RESULTS, SUMMARY
 from spillway.experiments.run import manifest, prepared_input
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import FAILED, FINISHED, INPUTS, MANIFEST, RUN_FILE, read_json
-from spillway.experiments.run.spec import Prepared
+from spillway.experiments.run.spec import PreparedInput
 
 _DAMAGED = 1
 """Exit code for damage."""
@@ -58,9 +58,9 @@ class Findings:
 
 
 class _Inputs(msgspec.Struct, frozen=True):
-    workload: Prepared
-    platform: Prepared
-    events: Prepared | None = None
+    workload: PreparedInput
+    platform: PreparedInput
+    events: PreparedInput | None = None
 
 
 def verify(top: Path, say: Callable[[str], None]) -> int:

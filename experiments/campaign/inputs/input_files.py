@@ -33,7 +33,7 @@ from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared_input import damage
 from spillway.experiments.run.sessions import session_spec
-from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
+from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, PreparedInput, WorkloadSpec
 from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
@@ -47,8 +47,8 @@ from spillway.workloads.batsim.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert
-from spillway.workloads.conversion.needs import Stated, rounded_up, stated_of
-from spillway.workloads.conversion.offered_load import Offered, buffers_fit, offered_load, why_no_load
+from spillway.workloads.conversion.needs import StatedSize, rounded_up, stated_of
+from spillway.workloads.conversion.offered_load import OfferedLoad, buffers_fit, offered_load, why_no_load
 from spillway.workloads.conversion.vary import varied
 from spillway.workloads.files import plain_name
 from spillway.workloads.logs.omissions import SHARED, Omission
@@ -90,8 +90,8 @@ class Inputs:
         self._warned: set[str] = set()
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
-        self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
-        self._workloads: dict[tuple[Any, ...], Prepared] = {}
+        self._machines: dict[tuple[Any, ...], tuple[Machine, PreparedInput]] = {}
+        self._workloads: dict[tuple[Any, ...], PreparedInput] = {}
         self._sources: dict[str, list[Source]] = {}
         self._nodes: dict[str, int] = {}
         self._jobs: dict[str, int] = {}
@@ -100,15 +100,15 @@ class Inputs:
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
         self._notes_of: dict[str, list[str]] = {}
-        self._failed: dict[tuple[str, str, int], Prepared] = {}
-        self._loads: dict[tuple[str, str], Offered | str] = {}
+        self._failed: dict[tuple[str, str, int], PreparedInput] = {}
+        self._loads: dict[tuple[str, str], OfferedLoad | str] = {}
         self._omissions: dict[str, tuple[Omission, ...]] = {}
-        self._at_site: dict[str, Prepared] = {}
+        self._at_site: dict[str, PreparedInput] = {}
         self._books: dict[str, dict[str, Any]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
-    ) -> list[tuple[Prepared, Prepared]]:
+    ) -> list[tuple[PreparedInput, PreparedInput]]:
         """Prepare all (workload, platform) pairs for one model and seed, workloads outermost.
 
         Raises
@@ -116,7 +116,7 @@ class Inputs:
         SpecError, WorkloadError, PlatformError
             An input does not exist or is malformed.
         """
-        found: list[tuple[Prepared, Prepared]] = []
+        found: list[tuple[PreparedInput, PreparedInput]] = []
         for source in with_names([source for spec in workloads for source in self._expanded(spec)]):
             for spec in platforms:
                 machine, platform, as_described = self._platform(spec, source, seed)
@@ -147,7 +147,9 @@ class Inputs:
             return lambda workload, platform, seed: every
         return lambda workload, platform, seed: self._failures(generator, workload, platform, seed)
 
-    def _failures(self, generator: Failures, workload: Prepared, platform: Prepared, seed: int) -> Prepared:
+    def _failures(
+        self, generator: Failures, workload: PreparedInput, platform: PreparedInput, seed: int
+    ) -> PreparedInput:
         """The file of events of a workload on a platform, made once for each seed."""
         key = workload.path, platform.path, seed
         if key not in self._failed:
@@ -157,7 +159,7 @@ class Inputs:
             self.note(f"{workload.name} on {platform.name}, seed {seed}: {failures.summary(text)}")
         return self._failed[key]
 
-    def _events(self, source: str) -> Prepared:
+    def _events(self, source: str) -> PreparedInput:
         path = Path(source)
         try:
             load_events(path, _ANY_HOST, forward_unknown=False, also=(STORAGE_DRAINED,))
@@ -165,11 +167,11 @@ class Inputs:
         except (InputError, SimulatorInputError) as error:
             raise SpecError(str(error)) from None
 
-    def jobs(self, workload: Prepared) -> int:
+    def jobs(self, workload: PreparedInput) -> int:
         """Number of jobs of a prepared workload."""
         return self._jobs[workload.path]
 
-    def as_played(self, workload: Prepared, policy: PolicySpec) -> Prepared:
+    def as_played(self, workload: PreparedInput, policy: PolicySpec) -> PreparedInput:
         """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site."""
         other = self._at_site.get(workload.path)
         if other is None or SITE_WAIT not in policies.needed_fields(policy):
@@ -185,11 +187,11 @@ class Inputs:
         self._loads |= {(other.path, name): load for (known, name), load in self._loads.items() if known == path}
         return other
 
-    def begins_s(self, workload: Prepared) -> float | None:
+    def begins_s(self, workload: PreparedInput) -> float | None:
         """Date of time 0 of a prepared workload (s since 1970); ``None``: no date is stated."""
         return self._begins_s[workload.path]
 
-    def check_described(self, workload: Prepared, spec: ModelSpec) -> None:
+    def check_described(self, workload: PreparedInput, spec: ModelSpec) -> None:
         """Refuse a job model without effect: no job of the workload has a field that it plays.
 
         Raises
@@ -207,7 +209,7 @@ class Inputs:
                 "would run as under --model rigid"
             )
 
-    def check_stated(self, workload: Prepared, spec: PolicySpec) -> None:
+    def check_stated(self, workload: PreparedInput, spec: PolicySpec) -> None:
         """Refuse a policy that needs a field which some jobs of the workload lack.
 
         Raises
@@ -224,7 +226,7 @@ class Inputs:
                     "--site-wait"
                 )
 
-    def check_site(self, workload: Prepared, platform: Prepared, spec: PolicySpec) -> None:
+    def check_site(self, workload: PreparedInput, platform: PreparedInput, spec: PolicySpec) -> None:
         """Refuse a machine with another number of nodes than the site; keep a copy of the site.
 
         Partitions state nodes by their place.
@@ -258,7 +260,7 @@ class Inputs:
                 workload,
             )
 
-    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
+    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, PreparedInput, Machine]:
         """The machine, its file, and the machine without changes."""
         if machines.is_chosen(spec):
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec)
@@ -268,7 +270,7 @@ class Inputs:
         as_described = msgspec.structs.replace(spec, changes={})
         return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
 
-    def _machine(self, spec: PlatformSpec) -> tuple[Machine, Prepared]:
+    def _machine(self, spec: PlatformSpec) -> tuple[Machine, PreparedInput]:
         key = spec.source, *spec.changes.items()
         if key not in self._machines:
             machine = machines.load(spec)
@@ -279,7 +281,7 @@ class Inputs:
                 self.note(f"platform {machine.name}: {note}", prepared)
         return self._machines[key]
 
-    def _note_load(self, prepared: Prepared, machine: Machine) -> None:
+    def _note_load(self, prepared: PreparedInput, machine: Machine) -> None:
         """Note the load of the jobs on a machine that differs from the one that they were made for."""
         workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
         load = offered_load(workload, machine.facts)
@@ -289,7 +291,9 @@ class Inputs:
             self.note(f"{prepared.name} on {machine.name}: {line}")
         self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
-    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int, *, chosen: bool) -> Prepared:
+    def _workload(
+        self, source: Source, machine: Machine, model: ModelSpec, seed: int, *, chosen: bool
+    ) -> PreparedInput:
         """``chosen``: the machine is chosen for the workload, not named."""
         drawn = seed if source.spec.seed is None else source.spec.seed
         how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
@@ -323,7 +327,7 @@ class Inputs:
                 refuse_hopeless(source, workload, machine, load)
         return self._workloads[key]
 
-    def assumed(self, workload: Prepared, platform: Prepared, policy: PolicySpec) -> dict[str, Any]:
+    def assumed(self, workload: PreparedInput, platform: PreparedInput, policy: PolicySpec) -> dict[str, Any]:
         """Assumptions behind the result of a run on these inputs.
 
         Notes, the offered loads or the reason why there are no loads, and the parts of the log
@@ -344,7 +348,7 @@ class Inputs:
             found["site"] = not_played(parse_site(text))
         return found
 
-    def note(self, text: str, about: Prepared | None = None, *, folded: bool = True) -> None:
+    def note(self, text: str, about: PreparedInput | None = None, *, folded: bool = True) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""
         if about is not None and text not in (kept := self._notes_of.setdefault(about.path, [])):
             kept.append(text)
@@ -356,7 +360,7 @@ class Inputs:
             self._warned.add(warning)
             self._tell(text)
 
-    def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
+    def _write(self, name: str, suffix: str, data: bytes) -> PreparedInput:
         return write_input(self._root, name, suffix, data, self._tell)
 
 
@@ -366,11 +370,11 @@ def _shared(workload: Workload) -> list[str]:
     return [one.line for one in workload.omissions if one.name == SHARED and one.jobs > few]
 
 
-def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> Prepared:
+def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> PreparedInput:
     """Write an input into a campaign's ``inputs``, unless it is there whole; ``tell`` gets a fault of the old file."""
     sha256 = hashlib.sha256(data).hexdigest()
     path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
-    prepared = Prepared(name=name, path=path, sha256=sha256)
+    prepared = PreparedInput(name=name, path=path, sha256=sha256)
     there = os.path.lexists(root / path)
     fault = damage(root, prepared) if there else ""
     if fault:
@@ -406,7 +410,7 @@ _MOST_REJECTED = 0.02
 """Share of jobs that a machine may never be able to run."""
 
 
-def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: Offered | None) -> None:
+def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: OfferedLoad | None) -> None:
     """Refuse a log of a site on a machine that cannot be the site's: waiting times there would mean nothing.
 
     Raises
@@ -511,7 +515,7 @@ class _Sizes(msgspec.Struct):
 _SIZES = msgspec.json.Decoder(_Sizes)
 
 
-def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], Stated]:
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], StatedSize]:
     """Compute nodes that each job requests, and the stated machine: from ``nb_res``, or from the log.
 
     Generators state nothing: their logs are not a site's. The needs of a log do not depend on the seed, so that all
@@ -523,14 +527,14 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], Stated]:
             sizes = _SIZES.decode(content)
         except msgspec.MsgspecError:
             workload = parse_batsim(content, where=source.text, name=source.name)
-            return [job.res for job in workload.jobs], Stated(workload.nb_res)
-        return [job.res for job in sizes.jobs], Stated(sizes.nb_res)
+            return [job.res for job in workload.jobs], StatedSize(workload.nb_res)
+        return [job.res for job in sizes.jobs], StatedSize(sizes.nb_res)
     table = source.table(seed, of_machine=True)
     options = _options(source, {"seed": source.spec.seed or 0})
     per_node = options.processors_per_node
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
-    return requested, Stated() if source.is_generated else stated_of(table, options)
+    return requested, StatedSize() if source.is_generated else stated_of(table, options)
 
 
 def _request(jobs: int) -> str:

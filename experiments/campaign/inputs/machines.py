@@ -24,7 +24,7 @@ from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.annotate import annotate, states_paths
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
-from spillway.workloads.conversion.needs import Needs, Stated, fitting_nodes, rounded_up
+from spillway.workloads.conversion.needs import Needs, StatedSize, fitting_nodes, rounded_up
 from spillway.workloads.logs.omissions import shortened
 
 _FIT = "fit:"
@@ -243,7 +243,7 @@ def fitting(sizes: list[int], name: str = "", few: int = 0) -> PlatformSpec:
     return PlatformSpec(source="thesis" if nodes == _THESIS_NODES else f"{_FIT}{nodes}", name=name)
 
 
-def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
+def for_workload(sizes: list[int], stated: StatedSize, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
     """Choose the machine of a workload; also return a sentence on the origin of its size.
 
     Its nodes are those that the workload states, else the most that were in use at once; if a log states neither, the

@@ -15,7 +15,7 @@ from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.policies import REPLAY, SITE
 from spillway.experiments.run.provenance import site_copy
-from spillway.experiments.run.spec import Prepared, RunSpec
+from spillway.experiments.run.spec import PreparedInput, RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 from spillway.workloads.conversion.machine_facts import MachineFacts
@@ -42,16 +42,16 @@ def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, l
     """
     folder = root / SHAKES
     (folder / INPUTS).mkdir(parents=True, exist_ok=True)
-    files: dict[str, Prepared] = {}
+    files: dict[str, PreparedInput] = {}
     found: dict[str, list[RunSpec]] = {}
 
-    def copied(one: Prepared) -> Prepared:
+    def copied(one: PreparedInput) -> PreparedInput:
         if one.path not in files:
             path = root / one.path
             files[one.path] = write_input(folder, one.name, path.suffix, read_file(path))
         return files[one.path]
 
-    def inputs(run: RunSpec) -> list[Prepared]:
+    def inputs(run: RunSpec) -> list[PreparedInput]:
         key = f"{run.workload.path} {run.seed}"
         if key not in shaken_inputs:
             workload = parse_batsim(read_file(root / run.workload.path), run.workload.path)
@@ -67,7 +67,7 @@ def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, l
             ]
         return shaken_inputs[key]
 
-    shaken_inputs: dict[str, list[Prepared]] = {}
+    shaken_inputs: dict[str, list[PreparedInput]] = {}
     for run in runs:
         if run.policy.policy == REPLAY:
             continue

@@ -25,7 +25,7 @@ from spillway.base.units import many, number
 from spillway.base.units import size as size_text
 from spillway.experiments.campaign.inputs.machine_changes import CAPACITY, PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.inputs.shakes import Shaken
-from spillway.experiments.campaign.whatif.rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
+from spillway.experiments.campaign.whatif.rows import MAINTENANCE, OmittedJob, Relation, Row, RowRequest, Rows, rows_of
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
@@ -60,7 +60,7 @@ class Answer:
 
     def __init__(
         self,
-        asked: Sequence[Asked],
+        asked: Sequence[RowRequest],
         tau_s: float,
         *,
         of_log: bool,
@@ -91,7 +91,7 @@ class Answer:
         durable.write_text(root / CSV, _csv(rows.all))
         said = list(self._said(rows, grids[0], root))
         durable.write_text(root / TEXT, "".join(f"{sentence}\n" for sentence in said))
-        durable.write_text(root / LEFT_OUT, to_csv(LeftOut._fields, rows.left_out))
+        durable.write_text(root / LEFT_OUT, to_csv(OmittedJob._fields, rows.left_out))
         return rows, said, [root / CSV, root / TEXT, root / LEFT_OUT]
 
     def _said(self, rows: Rows, first: Sequence[RunSpec], root: Path) -> Iterator[str]:

@@ -29,7 +29,7 @@ from spillway.experiments.campaign.whatif.knobs import (
     varied,
     with_curve,
 )
-from spillway.experiments.campaign.whatif.rows import Asked
+from spillway.experiments.campaign.whatif.rows import RowRequest
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, WorkloadSpec
@@ -142,7 +142,7 @@ def question_of(
     )
     is_docker = base.engine is Engine.DOCKER
     replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed, force=force)
-    asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
+    asked = [RowRequest(knob.text, tuple(knob.values)) for knob in knobs]
     bands = len(asked) * (1 + replay) + replay
     least = fewest(bands)
     if shakes is not None and 0 < shakes < least:

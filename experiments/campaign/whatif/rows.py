@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spillway.analysis.measures.compare import CONFIDENCE, Interval, Paired, compare_runs
+from spillway.analysis.measures.compare import CONFIDENCE, Interval, PairedComparison, compare_runs
 from spillway.analysis.measures.fairness import STARVED_S
 from spillway.analysis.measures.metrics import summarise
 from spillway.analysis.measures.shakes import around
@@ -31,7 +31,7 @@ LOAD = "load"
 REJECTED, KILLED = "rejected", "killed"
 
 
-class Asked(NamedTuple):
+class RowRequest(NamedTuple):
     """The request for one row: its name, and the settings that it changes."""
 
     name: str
@@ -61,7 +61,7 @@ Play = Sequence[Outcome]
 """Outcomes of one setting on the log as it is, or on one shake of it: one per seed."""
 
 
-class LeftOut(NamedTuple):
+class OmittedJob(NamedTuple):
     """A job that is not compared, and its end under a setting that rejects or kills it."""
 
     job: str
@@ -85,7 +85,7 @@ class Relation:
         Mean waiting times on the log as it is (s).
     """
 
-    paired: Paired
+    paired: PairedComparison
     band: Interval
     over: str
     before_s: float
@@ -119,7 +119,7 @@ class Row:
         Relation to the site's own schedule, and to the policy without the setting; ``None`` if it does not exist.
     """
 
-    asked: Asked
+    asked: RowRequest
     policy: str
     model: str
     plays: Sequence[Play]
@@ -161,7 +161,7 @@ class Rows:
     all: Sequence[Row]
     compared: int
     jobs: int
-    left_out: Sequence[LeftOut] = field(default_factory=tuple)
+    left_out: Sequence[OmittedJob] = field(default_factory=tuple)
     confidence: float = CONFIDENCE
 
     @property
@@ -183,7 +183,7 @@ class Rows:
 def rows_of(
     grids: Sequence[Sequence[RunSpec]],
     shaken: Shaken,
-    asked: Sequence[Asked],
+    asked: Sequence[RowRequest],
     root: Path,
     tau_s: float,
     confidence: float = CONFIDENCE,
@@ -203,8 +203,8 @@ def rows_of(
     """
     labels = list(dict.fromkeys(run.policy.label for run in grids[0]))
     names = [SITE if label == REPLAY and len(labels) > 1 else UNCHANGED for label in labels]
-    kinds: list[tuple[Asked, Sequence[RunSpec]]] = [
-        (Asked(name, ()), [run for run in grids[0] if run.policy.label == label])
+    kinds: list[tuple[RowRequest, Sequence[RunSpec]]] = [
+        (RowRequest(name, ()), [run for run in grids[0] if run.policy.label == label])
         for name, label in zip(names, labels, strict=True)
     ]
     kinds += zip(asked, grids[1:], strict=True)
@@ -216,7 +216,9 @@ def rows_of(
     return related(rows, confidence)
 
 
-def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float, machine: MachineFacts) -> Row:
+def _row(
+    asked: RowRequest, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float, machine: MachineFacts
+) -> Row:
     plays: list[Play] = [[_outcome(run, root, tau_s) for run in runs]]
     shakes = zip(*(shaken.get(run.id, ()) for run in runs), strict=True)
     plays += [[_outcome(run, root / SHAKES, tau_s) for run in again] for again in shakes]
@@ -280,12 +282,12 @@ def _same_jobs(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _left_out(rows: Sequence[Row], outcomes: Sequence[Outcome], kept: Sequence[str]) -> Iterator[LeftOut]:
+def _left_out(rows: Sequence[Row], outcomes: Sequence[Outcome], kept: Sequence[str]) -> Iterator[OmittedJob]:
     known = set(kept)
     for row, outcome in zip(rows, outcomes, strict=True):
         for job, end in outcome.ends.items():
             if end and job not in known:
-                yield LeftOut(job, row.asked.name, end)
+                yield OmittedJob(job, row.asked.name, end)
 
 
 def _related(row: Row, site: Row | None, same: Row, confidence: float) -> Row:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from spillway.analysis.answers.bindings import MEANING, Bound, Group, bound, groups, worst
+from spillway.analysis.answers.bindings import MEANING, Group, WaitsByResource, bound, groups, worst
 from spillway.analysis.answers.ratios import Wording, per_cent
 from spillway.analysis.answers.whatif import wait
 from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table, Words
@@ -78,7 +78,7 @@ def _has_buffers(platform: PlatformSpec) -> bool:
 
 
 @dataclass(frozen=True)
-class Helps:
+class HelpfulChange:
     """A change with fewer waiting node-hours: its row, relation to the policy without it, and node-hours saved."""
 
     row: Row
@@ -134,7 +134,7 @@ class SiteAnswer:
         say(console, f"page: {root / PAGE}")
         return [*written, root / PAGE]
 
-    def _bound(self, run: RunSpec, root: Path) -> Bound:
+    def _bound(self, run: RunSpec, root: Path) -> WaitsByResource:
         folder = root / run.id
         if not (folder / REASONS).exists():
             keep_reasons(folder, trust=self._trust)
@@ -175,7 +175,7 @@ def _waits(group: Group | None) -> Words:
     return Words(wait(group.wait_s), value=group.wait_s, small=f"{number(round(group.node_hours))} node-hours")
 
 
-def _bindings(waiting: Mapping[str, Bound]) -> Table:
+def _bindings(waiting: Mapping[str, WaitsByResource]) -> Table:
     """Shares of the waiting node-hours by the resource that binds, in each schedule."""
     hours = {name: one.node_hours for name, one in waiting.items()}
     kinds = list(dict.fromkeys(kind for found in hours.values() for kind in found))
@@ -194,7 +194,7 @@ def _share(hours: float, total: float) -> Words:
     return Words(share(part), value=part, small=f"{number(round(hours))} node-hours")
 
 
-def helping(rows: Rows, hours: float) -> list[Helps]:
+def helping(rows: Rows, hours: float) -> list[HelpfulChange]:
     """Changes with a band below no change, the most node-hours first.
 
     Parameters
@@ -203,14 +203,14 @@ def helping(rows: Rows, hours: float) -> list[Helps]:
         Waiting node-hours under the policy without a change.
     """
     found = [
-        Helps(row, row.to_same, hours * (1 - row.to_same.band.value))
+        HelpfulChange(row, row.to_same, hours * (1 - row.to_same.band.value))
         for row in rows.all
         if row.to_same is not None and row.to_same.is_effect and row.to_same.band.value < 1
     ]
     return sorted(found, key=lambda one: -one.node_hours)
 
 
-def _helping(rows: Rows, waiting: Mapping[str, Bound]) -> Iterator[Block]:
+def _helping(rows: Rows, waiting: Mapping[str, WaitsByResource]) -> Iterator[Block]:
     ours = [*waiting.values()][-1]
     hours = sum(ours.node_hours.values())
     found = helping(rows, hours)
@@ -239,7 +239,7 @@ def _helping(rows: Rows, waiting: Mapping[str, Bound]) -> Iterator[Block]:
     )
 
 
-def _worst(waiting: Mapping[str, Bound]) -> Table:
+def _worst(waiting: Mapping[str, WaitsByResource]) -> Table:
     """The jobs that waited longest at the site (else under the policy), with the reason in each schedule."""
     first = next(iter(waiting.values()))
     places = {name: {job: row for row, job in enumerate(one.table.job_id)} for name, one in waiting.items()}

@@ -22,7 +22,7 @@ import msgspec
 
 from spillway.base.errors import SpillwayError
 from spillway.base.plugins import place_in
-from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Progress, Started, describe
+from spillway.experiments.campaign.workers.pool import News, Progress, RunEnd, RunFailure, RunStart, describe
 from spillway.experiments.run import provenance
 from spillway.experiments.run.errors import ClusterLost, SpecError
 from spillway.experiments.run.single import execute
@@ -166,13 +166,13 @@ def _listen(
             continue
         if name not in begun:
             begun.add(name)
-            yield todo[name], Started()
-        if isinstance(item, Finished | Failed):
+            yield todo[name], RunStart()
+        if isinstance(item, RunEnd | RunFailure):
             waiting.discard(name)
         yield todo[name], item
 
 
-def _work(task: Task, topic: str, folder: str) -> Failed | None:
+def _work(task: Task, topic: str, folder: str) -> RunFailure | None:
     """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere.
 
     ``folder`` is the command's working directory: files of outside classes and the folder of results may be relative to
@@ -185,9 +185,9 @@ def _work(task: Task, topic: str, folder: str) -> Failed | None:
     try:
         code = provenance.code_of_run(run.policy.policy, run.model.name, run.model_options)
     except SpillwayError as error:
-        return Failed(f"this Dask worker cannot load code that the command could load: {error}")
+        return RunFailure(f"this Dask worker cannot load code that the command could load: {error}")
     if run.code != code:
-        return Failed("this Dask worker has other code than the command: restart the workers")
+        return RunFailure("this Dask worker has other code than the command: restart the workers")
     worker = get_worker()
 
     def report(progress: Progress) -> None:
@@ -198,7 +198,7 @@ def _work(task: Task, topic: str, folder: str) -> Failed | None:
     try:
         execute(task, report)
     except Exception as error:
-        return Failed(describe(error), traceback.format_exc())
+        return RunFailure(describe(error), traceback.format_exc())
     return None
 
 
@@ -223,11 +223,11 @@ def _decode(event: dict[str, Any]) -> tuple[str, News]:
 def _end(future: Any) -> News | None:
     """The end of a run: its own result, or its error; ``None`` if Dask gave it up, as without a scheduler."""
     if future.status == "finished":
-        failed: Failed | None = future.result()
-        return failed or Finished()
+        failed: RunFailure | None = future.result()
+        return failed or RunEnd()
     if future.status != "error":
         return None
-    return Failed(describe(future.exception()))
+    return RunFailure(describe(future.exception()))
 
 
 def _check_shared(client: Any, root: Path) -> None:

@@ -55,24 +55,24 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Started:
+class RunStart:
     """A run has begun."""
 
 
 @dataclass(frozen=True)
-class Finished:
+class RunEnd:
     """A run has ended."""
 
 
 @dataclass(frozen=True)
-class Failed:
+class RunFailure:
     """A run failed; ``cause`` is one line, ``details`` the traceback, if any."""
 
     cause: str
     details: str = ""
 
 
-News = Started | Progress | Finished | Failed
+News = RunStart | Progress | RunEnd | RunFailure
 Report = Callable[[Progress], None]
 
 
@@ -80,7 +80,7 @@ class Executor(Protocol[Task]):
     """Runs tasks somewhere."""
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """Yield events as they occur; each task ends with ``Finished`` or ``Failed``.
+        """Yield events as they occur; each task ends with ``RunEnd`` or ``RunFailure``.
 
         Closing the iterator (or an exception in its user) ends all runs.
         """
@@ -129,11 +129,11 @@ class Pool(Generic[Task]):
         KeyboardInterrupt
             A signal arrived; the task was left unfinished.
         """
-        hear(Started())
+        hear(RunStart())
         try:
             news = _end_of(self._work, task, hear)
         except SystemExit as end:  # of an outside policy: it would end this process and the remaining tasks
-            news = Failed(_obituary(end.code if isinstance(end.code, int) else 1))
+            news = RunFailure(_obituary(end.code if isinstance(end.code, int) else 1))
         hear(news)
 
     def _run_all_here(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, News]]:
@@ -154,7 +154,7 @@ class Pool(Generic[Task]):
                 process.start()
             theirs.close()
             self._running[ours] = (task, process)
-            yield task, Started()
+            yield task, RunStart()
 
     def _hear(self, connection: Connection) -> Iterator[tuple[Task, News]]:
         task, process = self._running[connection]
@@ -162,7 +162,7 @@ class Pool(Generic[Task]):
             news: News = connection.recv()
         except (EOFError, OSError):
             process.join(LAST_WORDS_S)
-            news = Failed(_obituary(process.exitcode))
+            news = RunFailure(_obituary(process.exitcode))
         if not isinstance(news, Progress):
             del self._running[connection]
             connection.close()
@@ -205,8 +205,8 @@ def _end_of(work: Callable[[Any, Report], None], task: Any, report: Report) -> N
     try:
         work(task, report)
     except Exception as error:
-        return Failed(describe(error), traceback.format_exc())
-    return Finished()
+        return RunFailure(describe(error), traceback.format_exc())
+    return RunEnd()
 
 
 def describe(error: BaseException) -> str:

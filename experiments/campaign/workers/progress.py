@@ -29,7 +29,7 @@ from rich.text import Text
 from spillway.analysis.document.terminal import WIDE, Terminal, say
 from spillway.base.errors import visible
 from spillway.base.units import duration
-from spillway.experiments.campaign.workers.pool import Failed, News, Progress
+from spillway.experiments.campaign.workers.pool import News, Progress, RunFailure
 from spillway.experiments.run.spec import RunSpec
 
 _PLAIN_EVERY_S = 30.0
@@ -123,7 +123,7 @@ class LineDisplay:
                 self._say(f"  ... {self._names[run.id]}: {_state(news)}")
             return
         self._done += 1
-        cause = news.cause if isinstance(news, Failed) else None
+        cause = news.cause if isinstance(news, RunFailure) else None
         if self._total > MANY_RUNS and self._done < self._total and now - self._last < MANY_EVERY_S and cause is None:
             return
         self._last = now
@@ -168,7 +168,7 @@ class _NotebookDisplay:
         if not isinstance(news, Progress):
             self._done += 1
             self._under_way.pop(run.id, None)
-            if isinstance(news, Failed):
+            if isinstance(news, RunFailure):
                 say(self._console, f"failed {run.id}: {news.cause}")
         if time.monotonic() - self._said >= 0.5:
             self._said = time.monotonic()
@@ -248,7 +248,7 @@ class BarDisplay:
             return
         self._bars.remove_task(task)
         self._bars.advance(self._all)
-        if isinstance(news, Failed):
+        if isinstance(news, RunFailure):
             self._console.print(f"[red]failed[/] {escape(run.id)}: {escape(news.cause)}")
 
 

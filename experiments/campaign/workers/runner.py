@@ -15,11 +15,11 @@ from rich.console import Console
 
 from spillway.base.arguments import how
 from spillway.experiments.campaign.folder import reuse
-from spillway.experiments.campaign.folder.reuse import Found
+from spillway.experiments.campaign.folder.reuse import KeptResult
 from spillway.experiments.campaign.workers import signals
-from spillway.experiments.campaign.workers.pool import Executor, Failed, Finished, News, Pool, Started
+from spillway.experiments.campaign.workers.pool import Executor, News, Pool, RunEnd, RunFailure, RunStart
 from spillway.experiments.campaign.workers.progress import make_display
-from spillway.experiments.run.errors import ClusterLost, Interrupted
+from spillway.experiments.run.errors import ClusterLost, Interruption
 from spillway.experiments.run.single import keep_cause
 from spillway.experiments.run.spec import RunSpec, Task
 
@@ -41,7 +41,7 @@ class Outcome:
     finished: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-    old: list[Found] = field(default_factory=list)
+    old: list[KeptResult] = field(default_factory=list)
 
 
 def run_all(
@@ -70,7 +70,7 @@ def run_all(
 
     Raises
     ------
-    Interrupted
+    Interruption
         A signal arrived (Ctrl-C, SIGTERM, SIGHUP); all runs have been ended.
     ClusterLost
         The executor's cluster is gone; unfinished runs are left undone.
@@ -87,7 +87,7 @@ def run_all(
         with make_display(console, [task.run for task in todo]) as display:
 
             def hear(task: Task, news: News) -> None:
-                if isinstance(news, Started):
+                if isinstance(news, RunStart):
                     display.started(task.run, jobs(task.run))
                 else:
                     display.heard(task.run, news)
@@ -101,7 +101,7 @@ def run_all(
                     hear(task, news)
     except KeyboardInterrupt as stop:
         number = signals.number_of(stop)
-        raise Interrupted(f"{how(number)}; {_state(outcome, tasks)}", number) from None
+        raise Interruption(f"{how(number)}; {_state(outcome, tasks)}", number) from None
     except ClusterLost as lost:
         raise ClusterLost(f"{lost}; {_state(outcome, tasks)}") from None
     return outcome
@@ -109,9 +109,9 @@ def run_all(
 
 def _note(outcome: Outcome, task: Task, news: News) -> None:
     """Record the end of a run."""
-    if isinstance(news, Finished):
+    if isinstance(news, RunEnd):
         outcome.finished.append(task.run.id)
-    elif isinstance(news, Failed):
+    elif isinstance(news, RunFailure):
         outcome.failed[task.run.id] = news.cause
         with contextlib.suppress(OSError):  # a full disk cannot keep even the cause
             keep_cause(task, news.cause)

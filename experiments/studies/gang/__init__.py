@@ -5,11 +5,11 @@ from pathlib import Path
 from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.gang.measures import ShareOfGain
 from spillway.experiments.studies.gang.play import play, same, seen
-from spillway.experiments.studies.study import Computed
+from spillway.experiments.studies.study import ComputedPoints
 
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
-    Computed(
+    ComputedPoints(
         play,
         policies=lambda point: [point.text("policy")],
         batch=4,

@@ -30,7 +30,7 @@ SUBMISSION, START = "submission", "start"
 """Values of the axis ``response``: the begin of a response time."""
 
 
-class Ran(NamedTuple):
+class JobResults(NamedTuple):
     """Results of the jobs, in their order.
 
     Attributes
@@ -58,7 +58,7 @@ def play(point: Point) -> Values:
     return measures(jobs, run_gang(jobs, policy, options.nodes), policy, options.nodes)
 
 
-def run_gang(jobs: Sequence[GangJob], policy: Gang, nodes: int) -> Ran:
+def run_gang(jobs: Sequence[GangJob], policy: Gang, nodes: int) -> JobResults:
     """Play jobs, in order of submission, by the core's machine, which steps from one scheduling event to the next.
 
     By the product, quantum by quantum, 10,000 jobs would take 150 times as long, with the same results
@@ -68,7 +68,7 @@ def run_gang(jobs: Sequence[GangJob], policy: Gang, nodes: int) -> Ran:
     clock = GangClock(*slices, *costs, start is MigrationStart.AT_ONCE, policy.migration_limit)
     rows = [(job.submit_us, job.cpu_us, job.blocks, job.size, mask_of(job.file_nodes)) for job in jobs]
     ran = run_between_events(rows, clock, policy.rules().of_core, nodes)
-    return Ran(ran.start_us, ran.end_us, ran.local, ran.migrations)
+    return JobResults(ran.start_us, ran.end_us, ran.local, ran.migrations)
 
 
 def same(point: Point) -> Point:
@@ -118,7 +118,7 @@ def policy_of(point: Point) -> Gang:
     return policy
 
 
-def measures(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int) -> Values:
+def measures(jobs: list[GangJob], ran: JobResults, policy: Gang, nodes: int) -> Values:
     """Measured values of a run.
 
     ``slowdown``: mean of max(response, quantum) / max(execution time with all blocks local, quantum), the response

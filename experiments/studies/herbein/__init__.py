@@ -7,7 +7,7 @@ from spillway.experiments.studies.herbein.logs import LOGS
 from spillway.experiments.studies.herbein.play import inputs, play, policies
 from spillway.experiments.studies.local_logs import at_hand_on
 from spillway.experiments.studies.points import Point
-from spillway.experiments.studies.study import Computed
+from spillway.experiments.studies.study import ComputedPoints
 
 
 def _as_played(point: Point) -> Point:
@@ -17,6 +17,6 @@ def _as_played(point: Point) -> Point:
 
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
-    Computed(play, inputs, policies, batch=10, same=_as_played),
+    ComputedPoints(play, inputs, policies, batch=10, same=_as_played),
     has=at_hand_on("log", LOGS),
 )

@@ -37,7 +37,7 @@ _FULL_RATE = 70e9
 def play(point: Point) -> Values:
     """Play a point and return its figures."""
     workload, machine = drawn(point), platform(_name(point.whole("under")))
-    diary, order = Diary(workload), {"order": point.text("order"), "fill_order": point.text("order")}
+    diary, order = EndRecorder(workload), {"order": point.text("order"), "fill_order": point.text("order")}
     settings = Settings(estimates=Estimates.REQUESTED, bandwidth=point.text("scheduler"))
     session = assemble(POLICIES[point.text("policy")].build(order), settings, Rigid(), observer=diary)
     engine, contended = ENGINES[point.text("contention")](machine), math.nan
@@ -74,7 +74,7 @@ class Row(NamedTuple):
     computing_s: float
 
 
-class Diary(Observer):
+class EndRecorder(Observer):
     """Records every job that ended; jobs are never killed here, so that each has finished its computation."""
 
     def __init__(self, workload: Workload) -> None:

@@ -12,12 +12,12 @@ from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.simulation import platform, simulate
 from spillway.schedulers.assembly import Estimates, Settings, assemble
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder
-from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.operations import OperationSequence
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.policies import find_policy
 from spillway.schedulers.policykit.view import Policy
 from spillway.workloads.batsim.workload import Workload
-from spillway.workloads.models.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
+from spillway.workloads.models.jeannot import PROTOCOLS, JeannotOptions, JobProtocol, WorkloadDraw, draw_jeannot
 
 STRATEGIES: Mapping[str, tuple[str, Mapping[str, Value]]] = {
     "LS": ("list", {}),
@@ -51,7 +51,7 @@ def protocol_of(point: Point) -> JobProtocol:
     return PROTOCOLS[point.text("family")[0]]
 
 
-def drawn(point: Point) -> Drawn:
+def drawn(point: Point) -> WorkloadDraw:
     """A point's workload; strategies and seeds share the draws of all readings."""
     return draw_jeannot(
         JeannotOptions(
@@ -78,7 +78,7 @@ def execute(point: Point, workload: Workload) -> Execution:
         io_control=IoControl(point.text("io_control")),
         io_order=IoOrder(point.text("io_order")),
     )
-    session = assemble(_policy(point), turns, Sequenced(), on_record=records.append)
+    session = assemble(_policy(point), turns, OperationSequence(), on_record=records.append)
     machine = platform(protocol_of(point).platform)
     with TemporaryDirectory() as folder:
         prefix = f"{folder}/out"

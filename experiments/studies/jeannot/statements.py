@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Fewest:
+class FewestJobs:
     """Jobs that run at a time, in the cell (load and strategy) of a family with the smallest sum over seeds."""
 
     family: str
@@ -68,7 +68,7 @@ class Symptom(_OverRuns):
         return rank_correlation(*(_column(results, name, packs) for name in ("transferring drift", "io_last")))
 
 
-class Efficient(_OverRuns):
+class EfficientStretch(_OverRuns):
     """Mean stretch of the runs that idle less than a tenth of the time."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:

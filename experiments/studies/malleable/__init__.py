@@ -13,14 +13,14 @@ from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.malleable import four
 from spillway.experiments.studies.malleable.cases import play
 from spillway.experiments.studies.malleable.figures import Shift
-from spillway.experiments.studies.study import Computed
+from spillway.experiments.studies.study import ComputedPoints
 
 STUDY = read_study(
     Path(__file__).with_name("study.toml"),
-    Computed(play, batch=4),
+    ComputedPoints(play, batch=4),
     figures=[Shift("figure-13")],
 )
 
-SHARING = read_study(Path(__file__).with_name("sharing.toml"), Computed(four.play, batch=4))
+SHARING = read_study(Path(__file__).with_name("sharing.toml"), ComputedPoints(four.play, batch=4))
 """Sections 5.2 and 7: idle processes shared among four applications by three rules. Percentages are whole in the paper,
 so 0.5 are allowed on both sides; everything else that it states is an order."""

@@ -17,7 +17,7 @@ from spillway.experiments.studies.malleable.jacobi import (
     two_writers,
     workload_of,
 )
-from spillway.experiments.studies.malleable.play import Played, slots
+from spillway.experiments.studies.malleable.play import SimulationResults, slots
 from spillway.experiments.studies.malleable.play import play as simulate
 from spillway.experiments.studies.points import Point, Values
 from spillway.schedulers.controllers.interference import Conflict
@@ -46,7 +46,7 @@ _SHIFTED: Mapping[str, int] = {"B": 6}
 """Index of the I/O phase whose shift the paper describes (in B at 782.4 s); elsewhere the first that is shifted."""
 
 
-def run(point: Point) -> Played:
+def run(point: Point) -> SimulationResults:
     """Simulate a point."""
     case = _described(point)
     settings = dict(CONTROLS[point.text("control")])
@@ -61,7 +61,7 @@ def play(point: Point) -> Values:
     return dict(measured(run(point), _SHIFTED.get(name)))
 
 
-def measured(played: Played, shifted: int | None = None) -> Iterator[tuple[str, float]]:
+def measured(played: SimulationResults, shifted: int | None = None) -> Iterator[tuple[str, float]]:
     """The paper's measures of two applications, by name; ``_1`` and ``_2`` are the applications.
 
     Parameters

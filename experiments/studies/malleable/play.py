@@ -26,7 +26,7 @@ _NODE_BANDWIDTH = "100GBps"
 
 
 @dataclass(frozen=True)
-class Played:
+class SimulationResults:
     """Results of a simulation.
 
     Attributes
@@ -57,7 +57,7 @@ bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
     return parse_platform(generate(read_description(text, "slots", builtin_files())), "slots")
 
 
-def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, Value]) -> Played:
+def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, Value]) -> SimulationResults:
     """Simulate a workload (the object of a Batsim file) in order of submission.
 
     ``settings`` are options of the job model (:class:`spillway.schedulers.jobmodels.malleable.Malleable`) and of the
@@ -80,4 +80,4 @@ def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str,
         on_conflict=conflicts.append,
     )
     simulate(session, workload, platform, dynamic_jobs=True, profile_reuse=True)
-    return Played(records, conflicts)
+    return SimulationResults(records, conflicts)

@@ -75,7 +75,7 @@ second, as latencies may be summed in another order."""
 
 
 @dataclass(frozen=True)
-class _OverParts:
+class _PartMean:
     """A value of the parts that were played, except those with an unsound published value: one per seed."""
 
     metric: str
@@ -104,15 +104,15 @@ class _OverParts:
         return _published(self.model, part, self.policy, self.metric)
 
 
-class MeanOverParts(_OverParts):
+class MeanOverParts(_PartMean):
     """Mean over the parts, as a share of the published mean over the same parts."""
 
     def value(self, parts: Mapping[str, float]) -> float:
-        """See :meth:`_OverParts.value`."""
+        """See :meth:`_PartMean.value`."""
         return fmean(parts.values()) / fmean(map(self.published, parts))
 
 
-class MedianOverParts(_OverParts):
+class MedianOverParts(_PartMean):
     """Median of the parts' ratios to the baseline, less the published one of the same parts."""
 
     def __call__(self, results: Results) -> Sample:
@@ -140,16 +140,16 @@ class MedianOverParts(_OverParts):
         }
 
 
-class _FurthestPart(_OverParts):
+class _FurthestPart(_PartMean):
     """The largest deviation of a part's value from the published one, to either side, as a share."""
 
     def value(self, parts: Mapping[str, float]) -> float:
-        """See :meth:`_OverParts.value`."""
+        """See :meth:`_PartMean.value`."""
         return max(abs(value / self.published(part) - 1) for part, value in parts.items())
 
 
 @dataclass(frozen=True)
-class _OfPublished:
+class _PublishedShare:
     """Values of draws of the whole log as shares of the published ones of the same schedule: one per draw."""
 
     metric: str
@@ -165,7 +165,7 @@ class _OfPublished:
 
 
 @dataclass(frozen=True)
-class _FromMeasured:
+class _MeasuredDifference:
     """Differences from the published scheduler's own run: one per seed."""
 
     metric: str
@@ -234,7 +234,7 @@ def _full_claims() -> Iterator[Claim]:
                 place=f"figure {given.figure}" if given.figure else "published notebooks",
                 statement=f"whole log, {words}: our share of the published value",
                 region=_around(1.0, PRECISION, given.value),
-                measure=_OfPublished(key.metric, {"scale": FULL, "model": key.model, "policy": key.policy}),
+                measure=_PublishedShare(key.metric, {"scale": FULL, "model": key.model, "policy": key.policy}),
                 group=f"whole log, {MODELS[key.model]}",
                 one_run=_FULL_WIDEST,
             )
@@ -252,7 +252,7 @@ def _measured_claims() -> Iterator[Claim]:
             place="published scheduler under the real Batsim",
             statement=f"{words}, {workload}, {MODELS[model]}: difference from the published scheduler's own run",
             region=within(0.0, EQUAL[metric]),
-            measure=_FromMeasured(metric, {"model": model, "workload": workload}),
+            measure=_MeasuredDifference(metric, {"model": model, "workload": workload}),
             group="published scheduler under the real Batsim",
             each={"policy": tuple(policies)},
             exact=True,

@@ -34,7 +34,7 @@ Tables = Mapping[str, Mapping[str, JobTable]]
 
 
 @dataclass(frozen=True)
-class _ByMetric:
+class _MetricFigures:
     """A figure for each of the four metrics.
 
     Attributes
@@ -64,7 +64,7 @@ class _ByMetric:
 
 
 @dataclass(frozen=True)
-class Distributions(_ByMetric):
+class Distributions(_MetricFigures):
     """Mean, quantiles and tail of all jobs of the whole log (or of all parts if it was not played).
 
     Attributes
@@ -77,7 +77,7 @@ class Distributions(_ByMetric):
     kind = "full"
 
     def draw(self, results: Results, metric: str) -> Axes | None:
-        """See :meth:`_ByMetric.draw`."""
+        """See :meth:`_MetricFigures.draw`."""
         full = tables = _tables_of(results, self.model, FULL, self.policies)
         if not full:
             tables = _tables_of(results, self.model, "part", self.policies)
@@ -90,13 +90,13 @@ class Distributions(_ByMetric):
         return distribution(values, title=title, seconds=seconds, tail=self.tail, marks=marks) if values else None
 
 
-class Parts(_ByMetric):
+class Parts(_MetricFigures):
     """Means of each part, by schedule."""
 
     kind = "parts"
 
     def draw(self, results: Results, metric: str) -> Axes | None:
-        """See :meth:`_ByMetric.draw`."""
+        """See :meth:`_MetricFigures.draw`."""
         values = {
             policy: {part: column(table, metric) for part, table in found.items()}
             for policy, found in _tables_of(results, self.model, "part", self.policies).items()
@@ -110,13 +110,13 @@ class Parts(_ByMetric):
         return part_bars(values, title=title, unit=unit, marks=marks) if values else None
 
 
-class Ratios(_ByMetric):
+class Ratios(_MetricFigures):
     """Means of the parts as multiples of the baseline's, by schedule."""
 
     kind = "normalised"
 
     def draw(self, results: Results, metric: str) -> Axes | None:
-        """See :meth:`_ByMetric.draw`."""
+        """See :meth:`_MetricFigures.draw`."""
         found: dict[str, Floats] = {}
         marks = {}
         for policy in self.policies:

@@ -10,7 +10,7 @@ from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.local_logs import at_hand_on
 from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.transfer.logs import LOGS, platform, workload
-from spillway.experiments.studies.transfer.measures import AgainstBest, Better
+from spillway.experiments.studies.transfer.measures import RatioToBest, ShareOfBetterRuns
 from spillway.experiments.studies.transfer.play import measure, policy
 
 STUDY, CHOOSING = (
@@ -23,7 +23,7 @@ STUDY, CHOOSING = (
             measure=measure,
             own=("period", "jobs", "load", "buffers"),
         ),
-        measures={"better": Better, "against_best": AgainstBest},
+        measures={"better": ShareOfBetterRuns, "against_best": RatioToBest},
         has=at_hand_on("period", LOGS),
     )
     for name in ("study.toml", "choosing.toml")

@@ -14,7 +14,7 @@ WAIT = "mean_wait_s"
 
 
 @dataclass(frozen=True)
-class Better:
+class ShareOfBetterRuns:
     """Share of a period's runs in which a policy waits less than the baseline."""
 
     policy: str
@@ -26,7 +26,7 @@ class Better:
 
 
 @dataclass(frozen=True)
-class AgainstBest:
+class RatioToBest:
     """Mean wait over that of the best of some policies in each run, known only afterwards: one ratio per period."""
 
     policy: str

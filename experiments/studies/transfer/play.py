@@ -36,7 +36,7 @@ POLICIES: Mapping[str, str] = {
     "plan": "plan",
     "plan guarded": "plan:guard_quantile=1",
     "plan for slowdowns": "plan:alpha=1,beta=1",
-    "learned": "spillway.learning.network_policy:Learned",
+    "learned": "spillway.learning.network_policy:NetworkPolicy",
     "no search": "plan-square:steps=0",
     "720 moves": "plan-square:steps=720",
     "power 1.5": "plan-square:alpha=1.5",

@@ -10,22 +10,22 @@ from spillway.core import PLAIN_PROFILES, Profile, Work, as_printed, read_plain_
 from spillway.protocol.fields import Fields
 from spillway.protocol.messages import JsonObject
 from spillway.protocol.profiles import read_fields
-from spillway.simulator.jobs.profiles.base import Origin, Parsed
+from spillway.simulator.jobs.profiles.base import Origin, ParsedProfile
 from spillway.simulator.jobs.profiles.composed import Sequence
 from spillway.simulator.jobs.profiles.messaging import Receive, Send
 from spillway.simulator.jobs.profiles.usage import replay
 
-READERS: dict[str, Callable[[dict[str, Any], Fields, Origin], Parsed]] = {
-    "composed": lambda it, *_: Parsed(Work.of_program(Sequence(it["seq"], it["repeat"])), children=it["seq"]),
+READERS: dict[str, Callable[[dict[str, Any], Fields, Origin], ParsedProfile]] = {
+    "composed": lambda it, *_: ParsedProfile(Work.of_program(Sequence(it["seq"], it["repeat"])), children=it["seq"]),
     "parallel": lambda it, fields, _: _explicit(it, fields.where),
-    "recv": lambda it, *_: Parsed(Work.of_program(Receive(*it.values()))),
-    "send": lambda it, *_: Parsed(Work.of_program(Send(it["msg"], it["sleeptime"]))),
+    "recv": lambda it, *_: ParsedProfile(Work.of_program(Receive(*it.values()))),
+    "send": lambda it, *_: ParsedProfile(Work.of_program(Send(it["msg"], it["sleeptime"]))),
     "usage_trace": lambda it, fields, origin: replay(it["trace"], fields.where, origin),
 }
 """Reader of each other type of profile, from the values of its fields (:mod:`spillway.protocol.profiles`)."""
 
 
-def _explicit(values: JsonObject, where: str) -> Parsed:
+def _explicit(values: JsonObject, where: str) -> ParsedProfile:
     """Work of each host, ``cpu`` (flops), and bytes between each two, ``com`` (as many as its square)."""
     cpu, com = values["cpu"], values["com"]
     if len(com) != len(cpu) * len(cpu):
@@ -33,7 +33,7 @@ def _explicit(values: JsonObject, where: str) -> Parsed:
             f"{where}: field 'com' must have {len(cpu) * len(cpu)} numbers, the square of the {len(cpu)} in 'cpu', "
             f"got {len(com)}"
         )
-    return Parsed(Work.explicit(cpu, com), size=len(cpu))
+    return ParsedProfile(Work.explicit(cpu, com), size=len(cpu))
 
 
 def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Profile:  # noqa: B008 - frozen

@@ -160,7 +160,7 @@ class ProfileLookup:
                 self.drop_profile(child)
 
 
-class Parsed(NamedTuple):
+class ParsedProfile(NamedTuple):
     """Result of the reader of one profile type."""
 
     work: core.Work

@@ -19,7 +19,7 @@ from spillway.simulator.jobs.profiles.base import (
     Node,
     Origin,
     Parallel,
-    Parsed,
+    ParsedProfile,
     Placement,
     ProfileLookup,
     Program,
@@ -60,7 +60,7 @@ def _task(host: int, cores: int, usage: float, flops: float) -> ChainTask:
     return ChainTask((host,) * used, flops)
 
 
-def replay(name: str, where: str, origin: Origin) -> Parsed:
+def replay(name: str, where: str, origin: Origin) -> ParsedProfile:
     """Work of the trace in a file, its path relative to the workload file."""
     if origin.folder is None:
         raise ValueError(f"{where}: a 'usage_trace' profile is only allowed in a workload file")
@@ -70,7 +70,7 @@ def replay(name: str, where: str, origin: Origin) -> Parsed:
         ranks.append(_rank(where, path.parent / line, number))
     if not ranks:
         raise ValueError(f"{where}: the trace {str(path)!r} names no rank")
-    return Parsed(Work.of_program(_UsageTrace(tuple(ranks))))
+    return ParsedProfile(Work.of_program(_UsageTrace(tuple(ranks))))
 
 
 def _lines(where: str, path: Path) -> list[str]:

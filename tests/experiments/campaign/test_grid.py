@@ -16,14 +16,14 @@ from spillway.experiments.run.spec import (
     Engine,
     ModelSpec,
     PolicySpec,
-    Prepared,
+    PreparedInput,
     RunSpec,
     Transport,
     WorkloadSpec,
 )
 
-PLATFORM = Prepared(name="thesis", path="inputs/thesis.xml", sha256="f" * 64)
-PARTS = [Prepared(name=f"part-{i}", path=f"inputs/part-{i}.json", sha256=str(i) * 64) for i in range(2)]
+PLATFORM = PreparedInput(name="thesis", path="inputs/thesis.xml", sha256="f" * 64)
+PARTS = [PreparedInput(name=f"part-{i}", path=f"inputs/part-{i}.json", sha256=str(i) * 64) for i in range(2)]
 PAIRS = [(part, PLATFORM) for part in PARTS]
 
 

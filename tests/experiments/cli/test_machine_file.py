@@ -8,7 +8,7 @@ import pytest
 
 from spillway.experiments.campaign.inputs.machines import load, sized
 from spillway.experiments.cli import main
-from spillway.experiments.cli.machine_file import Stated, text_of
+from spillway.experiments.cli.machine_file import StatedFigures, text_of
 from spillway.experiments.run.spec import PlatformSpec
 from spillway.platforms.catalogue import builtin_files, describe
 from spillway.platforms.description.commented_toml import commented
@@ -95,7 +95,7 @@ def test_show(source: str, lines: list[str], capsys: pytest.CaptureFixture[str])
 
 def test_one_storage_node_for_each_switch() -> None:
     """The remaining nodes are at a smaller switch of their own."""
-    machine = read_description(text_of("odd", Stated(nodes=20, nodes_per_storage=8, pfs_bandwidth="3GBps")))
+    machine = read_description(text_of("odd", StatedFigures(nodes=20, nodes_per_storage=8, pfs_bandwidth="3GBps")))
     assert [cluster.host_count for cluster in machine.cluster] == [16, 4]
     assert machine.pfs is not None
     assert machine.pfs.bandwidth == 3e9

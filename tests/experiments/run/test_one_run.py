@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.campaign.workers import pool
-from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Pool, Progress, Report, Started
+from spillway.experiments.campaign.workers.pool import News, Pool, Progress, Report, RunEnd, RunFailure, RunStart
 from spillway.experiments.cli import main
 from tests.kit.tables import csv_rows
 
@@ -104,12 +104,12 @@ def test_how_a_run_here_ends() -> None:
     """News come one by one; an error and an exit are failures with a cause, and Ctrl-C is everybody's."""
     heard: list[News] = []
     Pool(fail, 1).run_here("ok", heard.append)
-    assert heard == [Started(), Progress(1.0, 0, 1, 1), Finished()]
+    assert heard == [RunStart(), Progress(1.0, 0, 1, 1), RunEnd()]
     Pool(fail, 1).run_here("raise", heard.append)
-    assert isinstance(heard[-1], Failed)
+    assert isinstance(heard[-1], RunFailure)
     assert heard[-1].cause == "ValueError: what came was wrong"
     Pool(fail, 1).run_here("exit", heard.append)
-    assert heard[-1] == Failed("its process ended early, with exit code 3")
+    assert heard[-1] == RunFailure("its process ended early, with exit code 3")
     with pytest.raises(KeyboardInterrupt):
         Pool(fail, 1).run_here("stop", heard.append)
 

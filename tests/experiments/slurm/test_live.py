@@ -8,7 +8,7 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.slurm import live, packages
-from spillway.experiments.slurm.availability import Missing
+from spillway.experiments.slurm.availability import MissingRequirement
 from spillway.experiments.slurm.packages import PROGRAMS, cache_folder, programs
 from tests.kit.printed import rows
 
@@ -32,7 +32,7 @@ def test_recordings_of_other_jobs_are_not_compared(capsys: pytest.CaptureFixture
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A system that is not like Debian."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Missing, match="there is no 'apt-get' on PATH"):
+    with pytest.raises(MissingRequirement, match="there is no 'apt-get' on PATH"):
         programs("22.05", tmp_path / "cache", print)
     assert not (tmp_path / "cache").exists()
 
@@ -41,7 +41,7 @@ def test_packages_are_not_taken_unverified(monkeypatch: pytest.MonkeyPatch, tmp_
     """A system without Debian's keys."""
     _programs(monkeypatch, tmp_path, "exit 1")
     packages.KEYRING.unlink()
-    with pytest.raises(Missing, match=r"there is no .*keys\.gpg to verify Debian's packages with"):
+    with pytest.raises(MissingRequirement, match=r"there is no .*keys\.gpg to verify Debian's packages with"):
         programs("24.11", tmp_path / "cache", print)
 
 
@@ -50,7 +50,7 @@ def test_packages_that_cannot_be_had_are_no_traceback(monkeypatch: pytest.Monkey
     _programs(monkeypatch, tmp_path, "echo E: Unable to locate package slurmd >&2; exit 100")
     said: list[str] = []
     for _ in range(2):
-        with pytest.raises(Missing, match="apt-get install failed: E: Unable to locate package slurmd"):
+        with pytest.raises(MissingRequirement, match="apt-get install failed: E: Unable to locate package slurmd"):
             programs("24.11", tmp_path / "cache", said.append)
     assert len(said) == 2
     assert list((tmp_path / "cache").iterdir()) == []

@@ -16,7 +16,7 @@ from spillway.experiments.slurm.configuration import (
     slurm_conf,
 )
 from spillway.experiments.slurm.packages import RELEASES
-from spillway.experiments.slurm.recording import Seen, read, recorded, write
+from spillway.experiments.slurm.recording import SlurmOutput, read, recorded, write
 from spillway.experiments.slurm.validate import generated
 
 LOG = """[2026-01-01T10:00:59.500] slurmctld version 22.05.8 started on cluster spillway
@@ -43,7 +43,7 @@ JOB = Submission(at_s=0.0, nodes=3, units=4, runtime_s=2, limit_min=1, stage_in_
 
 def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
     """Each step of a job, when its last node was idle, and the passes of both schedulers."""
-    found = recorded(LOG, SETTINGS, [JOB], Seen(states=[(1767261662.5, 1, "PENDING", "BurstBufferStageIn")]))
+    found = recorded(LOG, SETTINGS, [JOB], SlurmOutput(states=[(1767261662.5, 1, "PENDING", "BurstBufferStageIn")]))
     (job,) = found.jobs
     assert (job.submitted, job.allocated, job.staged, job.started) == (2.0, 2.2, 3.3, 4.4)
     assert (job.ended, job.idle, job.staged_out, job.freed) == (6.5, 6.54, 8.6, 8.7)
@@ -60,7 +60,7 @@ def test_nodes_are_idle_when_all_have_answered_in_the_order_of_the_log() -> None
     pass_line = f"[2026-01-01T10:01:06.530] {passed}\n"
     at = LOG.index("[2026-01-01T10:01:06.530]")
     for lines, idle in ((answered + pass_line, 6.5296), (pass_line + answered, 6.5304)):
-        (job,) = recorded(LOG[:at] + lines + LOG[at:], SETTINGS, [JOB], Seen()).jobs
+        (job,) = recorded(LOG[:at] + lines + LOG[at:], SETTINGS, [JOB], SlurmOutput()).jobs
         assert job.idle == idle
 
 
@@ -69,24 +69,26 @@ def test_a_pool_is_free_before_or_after_a_pass_in_the_same_ms() -> None:
     pass_line = "[2026-01-01T10:01:08.700] debug:  sched: Running job scheduler.\n"
     at = LOG.index("[2026-01-01T10:01:08.700]")
     for log, freed in ((LOG + pass_line, 8.6996), (LOG[:at] + pass_line + LOG[at:], 8.7004)):
-        (job,) = recorded(log, SETTINGS, [JOB], Seen()).jobs
+        (job,) = recorded(log, SETTINGS, [JOB], SlurmOutput()).jobs
         assert job.freed == freed
 
 
 def test_jobs_are_taken_before_that_is_logged_and_extended_by_their_configuration() -> None:
     """The controller says at 2.000 that taking the job took 1.5 ms, and that its limit was extended by a second."""
     log = LOG.replace("usec=1\n", "usec=1500\n")
-    (job,) = recorded(log, SETTINGS, [JOB], Seen()).jobs
+    (job,) = recorded(log, SETTINGS, [JOB], SlurmOutput()).jobs
     assert (job.submitted, job.extended) == (1.9985, 0.0)
     log += "[2026-01-01T10:01:08.800] Extending JobId=1 time limit by 1 secs for configuration\n"
-    assert recorded(log, SETTINGS, [JOB], Seen()).jobs[0].extended == 1.0
+    assert recorded(log, SETTINGS, [JOB], SlurmOutput()).jobs[0].extended == 1.0
 
 
 def test_a_job_is_submitted_in_the_second_that_squeue_prints() -> None:
     """The controller's clock of whole seconds is up to 4 ms late: at 2.001 it is in the second before."""
     log = LOG.replace("10:01:02.000]", "10:01:02.002]")
     for second, expected in (("2026-01-01T10:01:02", 2.001), ("2026-01-01T10:01:01", 1.9996)):
-        (job,) = recorded(log.replace("usec=1\n", "usec=1000\n"), SETTINGS, [JOB], Seen(submitted={1: second})).jobs
+        (job,) = recorded(
+            log.replace("usec=1\n", "usec=1000\n"), SETTINGS, [JOB], SlurmOutput(submitted={1: second})
+        ).jobs
         assert job.submitted == expected
 
 
@@ -115,18 +117,18 @@ def test_backfill_passes_that_were_cut() -> None:
     for second, lines in enumerate(passes, 10):
         whole = ("_attempt_backfill: beginning", *lines, "_attempt_backfill: completed testing 2(2) jobs, usec=9")
         log += "".join(f"[2026-01-01T10:01:{second}.500] {line}\n" for line in whole)
-    assert recorded(log, SETTINGS, [JOB], Seen()).cut == [(11.5, 1, "p"), (12.5, 2, "q"), (13.5, 0, "")]
+    assert recorded(log, SETTINGS, [JOB], SlurmOutput()).cut == [(11.5, 1, "p"), (12.5, 2, "q"), (13.5, 0, "")]
 
 
 def test_a_job_that_did_not_end_is_said() -> None:
     """A log that was cut off is no recording."""
     with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):
-        recorded(LOG[: LOG.index("_job_complete")], SETTINGS, [JOB], Seen())
+        recorded(LOG[: LOG.index("_job_complete")], SETTINGS, [JOB], SlurmOutput())
 
 
 def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Written and read is the same."""
-    before = recorded(LOG, SETTINGS, [JOB], Seen(states=[(1767261662.5, 1, "PENDING", "None")]))
+    before = recorded(LOG, SETTINGS, [JOB], SlurmOutput(states=[(1767261662.5, 1, "PENDING", "None")]))
     write(before, tmp_path / "one.json")
     assert read(tmp_path / "one.json") == before
 

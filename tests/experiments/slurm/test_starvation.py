@@ -10,12 +10,12 @@ from spillway.experiments.cli import main
 from spillway.experiments.slurm import live
 from spillway.experiments.slurm.deviations import deviations
 from spillway.experiments.slurm.replay import starts
-from spillway.experiments.slurm.starvation import SHIPPED, WAYS, Way, keep, kept, settings, submissions
+from spillway.experiments.slurm.starvation import SHIPPED, WAYS, SlurmSetup, keep, kept, settings, submissions
 from spillway.experiments.trials.starvation import (
     CASES,
     LARGE,
     VARIANTS,
-    Ours,
+    BuiltinPolicy,
     StarvationCase,
     compared,
     suffered,
@@ -28,7 +28,7 @@ each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 
 @each_case
 @each_way
-def test_recordings_are_of_the_cases(case: StarvationCase, way: Way) -> None:
+def test_recordings_are_of_the_cases(case: StarvationCase, way: SlurmSetup) -> None:
     """Slurm 24.11 with the settings of the case and the way, and the case's jobs."""
     recording = BY_WAY[way.name].recordings[case.name]
     assert recording.slurm.startswith("24.11")
@@ -38,7 +38,7 @@ def test_recordings_are_of_the_cases(case: StarvationCase, way: Way) -> None:
 
 @each_case
 @pytest.mark.parametrize("way", [way for way in WAYS if way.select == "cons_tres"], ids=lambda way: way.name)
-def test_the_policy_starts_jobs_as_slurm_did(case: StarvationCase, way: Way) -> None:
+def test_the_policy_starts_jobs_as_slurm_did(case: StarvationCase, way: SlurmSetup) -> None:
     """All starts; licences come back when nodes are idle, which a recording says to the ms."""
     recording = BY_WAY[way.name].recordings[case.name]
     assert deviations(recording, starts(recording, passes=True)).largest_s < 0.01
@@ -67,7 +67,7 @@ def test_who_starved(way: str, delayed: tuple[bool, ...]) -> None:
 
 @each_case
 @each_way
-def test_slurms_cluster_is_as_large(case: StarvationCase, way: Way) -> None:
+def test_slurms_cluster_is_as_large(case: StarvationCase, way: SlurmSetup) -> None:
     """Time limits are whole minutes, and the large job's amounts are all that there is."""
     jobs, there = submissions(case, way), settings(case, way)
     assert {job.limit_min for job in jobs} == {1}
@@ -110,7 +110,7 @@ def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.Capt
 def test_the_page_has_what_the_command_prints() -> None:
     """Its table, row by row: Slurm's recordings, ours with their options, and policies that are all alike."""
     page = (Path(__file__).parents[3] / "docs" / "starvation.md").read_text(encoding="utf-8")
-    ours = [*VARIANTS, *map(Ours.of, ("fcfs", "sjf-easy", "list", "conservative", "maxutil"))]
+    ours = [*VARIANTS, *map(BuiltinPolicy.of, ("fcfs", "sjf-easy", "list", "conservative", "maxutil"))]
     found = compared([*BY_WAY.values(), *ours])
     rows = [line.strip("| ").replace("*", "").split(" | ") for line in page.splitlines() if line.count(" s") > 2]
     shown = [cells for _, *cells in (row for row in rows if len(row) == 1 + len(CASES))]

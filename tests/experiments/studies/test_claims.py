@@ -26,10 +26,10 @@ from spillway.experiments.studies import (
     within,
 )
 from spillway.experiments.studies.claims import check_claims
-from spillway.experiments.studies.measures import Against
+from spillway.experiments.studies.measures import RatioOfMeans
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
-from spillway.experiments.studies.verdicts import Judged, Verdict, judge, vary
+from spillway.experiments.studies.verdicts import JudgedClaim, Verdict, judge, vary
 
 NEAR_TEN = (9.9, 10.0, 10.1, 10.0, 9.95)
 NEAR_TWELVE = (11.9, 12.0, 12.1, 12.0, 11.95)
@@ -49,7 +49,7 @@ def claim(region: Region, name: str = "wait", **others: object) -> Claim:
     return replace(Claim(name, "section 1", f"{name} is so", region, mean(name)), **others)  # type: ignore[arg-type]
 
 
-def verdict(region: Region, values: tuple[float, ...]) -> Judged:
+def verdict(region: Region, values: tuple[float, ...]) -> JudgedClaim:
     """Judge one claim on one metric."""
     return judge([claim(region)], results(wait=values), {})[0]
 
@@ -81,7 +81,7 @@ def test_a_claim_is_fitted_only_where_another_choice_would_change_it() -> None:
     ours, fitted = results(wait=near), {"load": ("local jobs",)}
     one = claim(within(10, 1), depends=("load",))
 
-    def judged(draws: list[tuple[float, ...]], fits: Mapping[str, tuple[str, ...]], of: Claim = one) -> Judged:
+    def judged(draws: list[tuple[float, ...]], fits: Mapping[str, tuple[str, ...]], of: Claim = one) -> JudgedClaim:
         return judge([of], ours, fits, varied=vary([of], [results(wait=values) for values in draws]))[0]
 
     always, mostly = judged([near] * 3, fitted), judged([near, far, near], fitted)
@@ -110,7 +110,7 @@ def test_a_number_of_one_run_fits_where_a_single_run_of_ours_may_come_to_it() ->
     """By hand: 10, 14, 12, 11, 16 have a mean of 12.6 and a deviation of 2.41; t(4) is 2.776: 5.27 to 19.93."""
     values = (10.0, 14.0, 12.0, 11.0, 16.0)
 
-    def of(number: float, one_run: float = 2.0) -> Judged:
+    def of(number: float, one_run: float = 2.0) -> JudgedClaim:
         return judge([claim(within(number, 0.05), one_run=one_run)], results(wait=values), {})[0]
 
     fits = of(19.9)
@@ -242,9 +242,9 @@ def test_a_change_in_percent_may_be_to_nothing() -> None:
         for policy, values in {"fcfs": (10.0, 0.0), "easy": (4.0, 5.0), "none": (0.0, 0.0)}.items()
         for seed, value in enumerate(values)
     })  # fmt: skip
-    first, second = Against("wait", {"policy": "easy"}, {"policy": "fcfs"}, {}, percent=True)(found).values
+    first, second = RatioOfMeans("wait", {"policy": "easy"}, {"policy": "fcfs"}, {}, percent=True)(found).values
     assert (first, math.isnan(second)) == (-60.0, True)
-    assert Against("wait", {"policy": "none"}, {"policy": "fcfs"}, {}, percent=True)(found).values[0] == -100.0
+    assert RatioOfMeans("wait", {"policy": "none"}, {"policy": "fcfs"}, {}, percent=True)(found).values[0] == -100.0
 
 
 def test_equality_is_not_more_and_not_less() -> None:

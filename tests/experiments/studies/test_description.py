@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.studies import Computed, Study, at_least, between, less_than, mean, ratio, within
+from spillway.experiments.studies import ComputedPoints, Study, at_least, between, less_than, mean, ratio, within
 from spillway.experiments.studies.description import read_study, region_of
 
 TEXT = """
@@ -47,7 +47,7 @@ def read(tmp_path: Path, text: str = TEXT) -> Study:
     """Read a description."""
     path = tmp_path / "study.toml"
     path.write_text(text, encoding="utf-8")
-    return read_study(path, Computed(lambda point: {}), has=lambda axis, value: (axis, value) != ("load", 0.5))
+    return read_study(path, ComputedPoints(lambda point: {}), has=lambda axis, value: (axis, value) != ("load", 0.5))
 
 
 def test_a_description_is_a_study(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from spillway.experiments.studies.malleable import SHARING, STUDY, cases, four, machine, worked_examples
 from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
-from spillway.experiments.studies.measures import Mean, Occurring
+from spillway.experiments.studies.measures import Mean, OccurrenceMean
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
 from spillway.schedulers.jobmodels.app_record import AppRecord
@@ -53,7 +53,7 @@ def test_what_use_case_b_decides_is_that_of_the_phase_that_the_paper_follows() -
     results = Results(
         {Point((("case", "B"), ("control", "shifting"), ("seed", seed))): found for seed, found in runs.items()}
     )
-    measure = Occurring(Mean("decided", {"case": "B", "control": "shifting"}))
+    measure = OccurrenceMean(Mean("decided", {"case": "B", "control": "shifting"}))
     assert measure(results).values == (
         runs[0]["decided"],
         runs[2]["decided"],

@@ -8,7 +8,7 @@ from pathlib import Path
 from spillway.experiments.cli import main
 
 TWO = """
-from spillway.experiments.studies import Choice, Claim, Computed, Study, at_least, mean
+from spillway.experiments.studies import Choice, Claim, ComputedPoints, Study, at_least, mean
 
 def play(point):
     scan, least = point["queue"] == "scan", point["order"] == "least"
@@ -18,7 +18,7 @@ SPOILS = False
 STUDY = Study(
     name="two",
     title="Two questions",
-    play=Computed(play),
+    play=ComputedPoints(play),
     grids=[{"seed": range(5)}],
     claims=[Claim(name, "section 1", name, at_least(1), mean(name), exact=True) for name in ("wait", "gain", "use")],
     choices=[

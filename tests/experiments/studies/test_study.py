@@ -14,7 +14,7 @@ from tests.kit.tables import csv_by, csv_rows
 DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
 SMALL = """
-from spillway.experiments.studies import Choice, Claim, Computed, Parameter, Study, at_least, mean, within
+from spillway.experiments.studies import Choice, Claim, ComputedPoints, Parameter, Study, at_least, mean, within
 
 def play(point):
     wait = 10.0 + 0.01 * point.whole("seed") + (5.0 if point["queue"] == "scan" else 0.0)
@@ -24,7 +24,7 @@ STUDY = Study(
     name="small",
     title="A small study",
     source="a paper that was never written",
-    play=Computed(play),
+    play=ComputedPoints(play),
     grids=[{"load": [0.2, 0.8], "seed": range(5)}],
     claims=[
         Claim("wait", "section 3", "jobs wait 10 s", within(10, 0.5), mean("wait_s"), "s"),
@@ -85,7 +85,7 @@ def half_where_low(point, values):
 
 def test_points_have_views_of_a_run(tmp_path: Path) -> None:
     """Half of the gain at a low load."""
-    text = SMALL.replace("Computed(play)", "Computed(play, seen=half_where_low)").replace(
+    text = SMALL.replace("ComputedPoints(play)", "ComputedPoints(play, seen=half_where_low)").replace(
         "STUDY =", f"{VIEWS}\nSTUDY ="
     )
     out = tmp_path / "out"
@@ -216,7 +216,7 @@ def test_wrong_axes_are_refused(
 
 
 OF_DATA = """
-from spillway.experiments.studies import Claim, Computed, Study, mean, within
+from spillway.experiments.studies import Claim, ComputedPoints, Study, mean, within
 
 def play(point):
     return {"wait_s": 10.0 + (0.5 if point["data"] else 0.0) + 0.001 * point.whole("seed") * point.number("load")}
@@ -224,7 +224,7 @@ def play(point):
 STUDY = Study(
     name="data",
     title="A study of inputs that may be elsewhere",
-    play=Computed(play),
+    play=ComputedPoints(play),
     grids=[{"data": [""], "load": [0.2], "seed": range(5)}],
     more=[{"data": [""], "load": [0.8], "seed": range(5)}],
     claims=[

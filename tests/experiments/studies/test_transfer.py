@@ -16,7 +16,7 @@ from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.transfer import CHOOSING, STUDY, logs, play
-from spillway.experiments.studies.transfer.measures import WAIT, AgainstBest, Better
+from spillway.experiments.studies.transfer.measures import WAIT, RatioToBest, ShareOfBetterRuns
 from spillway.workloads.swf import SwfRecord
 from tests.kit.tables import csv_rows
 
@@ -108,11 +108,11 @@ def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
 def test_better_and_against_the_best_in_hindsight() -> None:
     """The best order of the two: 40, 150 and 50 s."""
     results = made_up(WAITS)
-    assert Better("plan")(results).values == (1.0, 0.0, 1.0)
-    found = AgainstBest("plan", ("easy", "sjf-easy"))(results)
+    assert ShareOfBetterRuns("plan")(results).values == (1.0, 0.0, 1.0)
+    found = RatioToBest("plan", ("easy", "sjf-easy"))(results)
     assert found.values == pytest.approx((50 / 40, 200 / 150, 25 / 50))
     with pytest.raises(NotRun):
-        AgainstBest("plan", ("conservative",))(results)
+        RatioToBest("plan", ("conservative",))(results)
 
 
 def test_the_bootstrap_repeats_and_widens_with_the_logs() -> None:

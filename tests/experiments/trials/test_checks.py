@@ -18,7 +18,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.trials.checks import SMALLER, TRIES_ENDLESS, Findings, check, check_one, worlds_of
 from spillway.experiments.trials.disciplines import CHECKS
 from spillway.experiments.trials.drawing import LEAST_S, random_world
-from spillway.experiments.trials.examination import Examined
+from spillway.experiments.trials.examination import ExaminedPolicy
 from spillway.experiments.trials.shrink import shrink, simpler
 from spillway.experiments.trials.verdict import NOT_SEEN, Extent, Failure
 from spillway.experiments.trials.world import CASE, PLAIN, Drain, Notation, TrialJob, World, world_from
@@ -191,10 +191,10 @@ def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     job = TrialJob(5, 1, 1.0, 5, 0, 200, False)
     drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
     world = World((job,), drains=drains)
-    assert Examined("fcfs").play(world).faults == {}
+    assert ExaminedPolicy("fcfs").play(world).faults == {}
     monkeypatch.setattr(Book, "drain", lambda *_: None)
     words = "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"
-    assert Examined("fcfs").play(world).faults == {"nothing over-committed": words}
+    assert ExaminedPolicy("fcfs").play(world).faults == {"nothing over-committed": words}
 
 
 def test_shrinking_keeps_what_fails() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.experiments.trials.observer import Broken, Observer
+from spillway.experiments.trials.observer import Breach, Observer
 from spillway.protocol.messages import (
     Event,
     ExecuteJob,
@@ -58,7 +58,7 @@ def seen(*steps: Step) -> dict[str, str]:
         for now_s, events, requests in steps:
             observer.message(Message(now_s, tuple(events)))
             observer.reply(Reply(now_s, tuple(requests)))
-    except Broken:
+    except Breach:
         pass
     return observer.faults
 

@@ -12,11 +12,19 @@ import pytest
 from spillway.analysis.plots.excess_bars import excess_bars
 from spillway.experiments.cli import main
 from spillway.experiments.trials import starvation_report
-from spillway.experiments.trials.starvation import CASES, LARGE, VARIANTS, Ours, StarvationCase, Suffered, suffered
+from spillway.experiments.trials.starvation import (
+    CASES,
+    LARGE,
+    VARIANTS,
+    BuiltinPolicy,
+    LargeJobDelay,
+    StarvationCase,
+    suffered,
+)
 from spillway.schedulers.policies import POLICIES
 
 LICENCE, BUFFER, TWO_POOLS = CASES
-OURS = {one.name: one for one in (*(Ours.of(name) for name in POLICIES), *VARIANTS)}
+OURS = {one.name: one for one in (*(BuiltinPolicy.of(name) for name in POLICIES), *VARIANTS)}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -69,7 +77,7 @@ def test_two_pools(name: str, start_s: float, passed: int) -> None:
 def test_a_job_that_never_starts() -> None:
     """All that started passed it."""
     found = suffered({1: 0.0, 2: 1.0, 4: 20.0}, 36.0)
-    assert found == Suffered(math.inf, math.inf, 1)
+    assert found == LargeJobDelay(math.inf, math.inf, 1)
     assert found.delayed
 
 
@@ -135,7 +143,7 @@ def test_bars_up_to_a_limit_and_beyond() -> None:
 def test_a_scheduler_that_is_not_played_for_two_reasons_is_named_once() -> None:
     """Failed before: gang scheduling had a line for cases with a site and another for those without."""
     case, other = (one.name for one in CASES[:2])
-    found: dict[str, dict[str, Suffered | str]] = {
+    found: dict[str, dict[str, LargeJobDelay | str]] = {
         "gang": {case: "no site", other: "no rigid jobs"},
         "gang-io": {case: "no site", other: "no rigid jobs"},
         "replay": {case: "no waits", other: "no waits"},

@@ -18,7 +18,7 @@ from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.drawing import plain_world
 from spillway.experiments.trials.report import story
 from spillway.experiments.trials.shrink import simpler
-from spillway.experiments.trials.subject import Own, Scheduler
+from spillway.experiments.trials.subject import OwnPolicy, Scheduler
 from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Outcome
 from spillway.experiments.trials.world import MOST_JOBS, PLAIN, TrialJob, World, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins
@@ -45,7 +45,7 @@ def failing(found: list[Outcome]) -> dict[str, tuple[str, ...]]:
 )
 def test_what_is_right_passes(policy: str, discipline: str) -> None:
     """Each policy keeps its claims, in every case that applies and in random worlds."""
-    found = verdicts(Own(policy), discipline, Extent(worlds=3))
+    found = verdicts(OwnPolicy(policy), discipline, Extent(worlds=3))
     assert failing(found) == {}
     applicable = [case for case in CASES if discipline in case.disciplines]
     assert sum(one.result == PASSES for one in found) == len(applicable) + len(DISCIPLINES[discipline])
@@ -82,12 +82,12 @@ def test_what_is_right_passes(policy: str, discipline: str) -> None:
 )
 def test_what_is_wrong_is_flagged(policy: str, discipline: str, cases: dict[str, tuple[str, ...]]) -> None:
     """By the case that is meant for it, in at most eight jobs, with words and a world that shows it again."""
-    found = verdicts(Own(policy), discipline, CASES_ALONE)
+    found = verdicts(OwnPolicy(policy), discipline, CASES_ALONE)
     assert cases.items() <= failing(found).items()
     for verdict in found:
         for failure in verdict.failures:
             assert len(failure.world.jobs) <= MOST_JOBS
-            again = judged(Own(policy), world_from(failure.world.text(), PLAIN), frozenset({failure.requirement}))
+            again = judged(OwnPolicy(policy), world_from(failure.world.text(), PLAIN), frozenset({failure.requirement}))
             assert again == {failure.requirement: failure.words}
 
 
@@ -147,7 +147,7 @@ def test_all_disciplines_in_one_pass() -> None:
 
 def test_without_buffers_nothing_needs_storage() -> None:
     """Cases with storage nodes are not applicable, and easy-no-bb is EASY."""
-    found = verdicts(Own("easy-no-bb"), "easy", Extent(worlds=5, buffers=False))
+    found = verdicts(OwnPolicy("easy-no-bb"), "easy", Extent(worlds=5, buffers=False))
     assert failing(found) == {}
     assert all(one.result not in (PASSES, FAILS) for one in found if one.name.startswith("second-resource"))
 
@@ -190,12 +190,14 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
     """Worlds in which jobs take their whole walltime: the next one starts at that second."""
     world = World((TrialJob(1, 1, walltime_s=10), TrialJob(2, 1, walltime_s=10)), nodes=1)
-    assert judged(Own("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
+    assert judged(OwnPolicy("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
 
 
 def test_the_command_of_a_failure_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     """Also of a requirement that only a case has: the command names a discipline that has it."""
-    (failure,) = next(one.failures for one in verdicts(Own("fcfs"), "easy", CASES_ALONE) if one.name == "spare-nodes")
+    (failure,) = next(
+        one.failures for one in verdicts(OwnPolicy("fcfs"), "easy", CASES_ALONE) if one.name == "spare-nodes"
+    )
     words = shlex.split(story("", failure, "easy", "--policy fcfs").text.partition("again: spillway ")[2])
     assert main(words) == 1
     assert f"spare: {failure.words}" in capsys.readouterr().out

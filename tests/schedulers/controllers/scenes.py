@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from spillway.schedulers.applications.application import Application, read_application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
-from spillway.schedulers.controllers.scene import IoEnded, Scene, Wish
+from spillway.schedulers.controllers.scene import IoEnded, Scene, WaitingRequest
 
 
 @st.composite
@@ -36,8 +36,8 @@ def _applications(draw: st.DrawFn) -> tuple[Application, int]:
 
 
 @st.composite
-def _observed(draw: st.DrawFn, application: Application, nodes: int) -> Observed:
-    seen = Observed()
+def _observed(draw: st.DrawFn, application: Application, nodes: int) -> Observations:
+    seen = Observations()
     for size in draw(st.lists(st.sampled_from([nodes, nodes, application.minimum, application.maximum]), max_size=3)):
         factor = draw(st.sampled_from([1.0, 1.0, 0.9, 1.2]))
         seconds = application.control_every * application.model.iteration_s(size) * factor
@@ -79,5 +79,5 @@ def scenes(draw: st.DrawFn) -> Scene:
     names = [view.id for view in running] + ["w0!gone"]
     ended = [IoEnded(name, 0.0, 0.0, 1.0) for name in draw(st.lists(st.sampled_from(names), max_size=9))]
     idle = draw(st.sampled_from([30, 1000, 4, 1, 0]))
-    waiting = [Wish(nodes) for nodes in draw(st.lists(st.integers(1, 40), max_size=2))]
+    waiting = [WaitingRequest(nodes) for nodes in draw(st.lists(st.integers(1, 40), max_size=2))]
     return Scene(30.0, tuple(running), tuple(ended), idle, tuple(waiting))

@@ -24,7 +24,7 @@ from spillway.schedulers.controllers.control import (
 )
 from spillway.schedulers.controllers.expansion import Expansion
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.scene import Reason, Resize, Scene, Wish
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene, WaitingRequest
 from tests.schedulers.controllers.played import application, play
 from tests.schedulers.controllers.scenes import scenes
 from tests.schedulers.controllers.test_expansion import view
@@ -198,7 +198,7 @@ def test_nobody_shrinks_for_a_job_that_would_not_fit_anyway(limit: str) -> None:
 
 def waiting(nodes: int, *views: Any, idle: int = 0) -> Scene:
     """A job waits for so many nodes."""
-    return Scene(0.0, views, (), idle, (Wish(nodes),))
+    return Scene(0.0, views, (), idle, (WaitingRequest(nodes),))
 
 
 def given_up(scene: Scene) -> dict[str, int]:
@@ -254,7 +254,7 @@ def test_the_smallest_size_keeps_the_walltime() -> None:
 @given(scene=scenes(), first=st.integers(1, 40))
 def test_what_is_given_up_is_enough_and_not_more(scene: Scene, first: int) -> None:
     """Every resize is legal; the waiting job then fits, and would not with one node less of any of them."""
-    looked_at = replace(scene, waiting=(Wish(first),))
+    looked_at = replace(scene, waiting=(WaitingRequest(first),))
     found = list(admission(looked_at))
     given = {resize.id: resize.leaving for resize in found}
     known = {one.id: one for one in looked_at.applications}

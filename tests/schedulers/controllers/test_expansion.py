@@ -7,10 +7,10 @@ from dataclasses import replace
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
-from spillway.schedulers.controllers.scene import Reason, Resize, Scene, Wish
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene, WaitingRequest
 from spillway.schedulers.controllers.sharing import Expansion
 
 
@@ -20,12 +20,12 @@ def view(name: str, nodes: int = 4, base: int = 4, iteration: int = 0, serial: f
         {"iterations": 100, "io_every": 20, "control_every": 10, "minimum": 2, "maximum": 12, "overhead": 3.0,
          "model": {"work": 60.0, "serial": serial, "io_fixed": 5.0}}, base
     )  # fmt: skip
-    return AppView(name, application, Observed(), Activity.COMPUTE, iteration, 0.0, nodes, base, nodes)
+    return AppView(name, application, Observations(), Activity.COMPUTE, iteration, 0.0, nodes, base, nodes)
 
 
 def scene(*views: AppView, idle: int = 0, waiting: tuple[int, ...] = ()) -> Scene:
     """A look at time 0."""
-    return Scene(0.0, views, (), idle, tuple(map(Wish, waiting)))
+    return Scene(0.0, views, (), idle, tuple(map(WaitingRequest, waiting)))
 
 
 def returned(looked_at: Scene) -> list[Resize]:

@@ -9,7 +9,7 @@ import pytest
 
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import IoEnded, Reason, Resize, Scene
@@ -23,7 +23,7 @@ def view(name: str, start_s: float, period_s: float = 200.0, nodes: int = 10, io
          "model": {"work": work, "io_fixed": io_s}}, nodes
     )  # fmt: skip
     since_s = start_s - (period_s - io_s)
-    return AppView(name, application, Observed(), Activity.COMPUTE, 20, since_s, nodes, nodes, nodes)
+    return AppView(name, application, Observations(), Activity.COMPUTE, 20, since_s, nodes, nodes, nodes)
 
 
 def decide(controller: Interference, *views: AppView, idle: int = 50) -> list[Resize]:
@@ -116,7 +116,7 @@ def test_coupled_periods_are_shifted_instead() -> None:
 
 def test_more_uncertain_predictions_get_more_room() -> None:
     """Intervals of 36 s that vary by 4 s: two standard errors of five of them are more than the gap of 8 s."""
-    seen = Observed()
+    seen = Observations()
     for seconds in (32.0, 40.0, 32.0, 40.0):
         seen = seen.interval(10, 4, seconds)
     first, second = replace(view("a", 200.0), observed=seen), replace(view("b", 230.0), observed=seen)

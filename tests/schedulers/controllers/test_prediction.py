@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.schedulers.applications.application import Application, read_application
-from spillway.schedulers.controllers.observations import Mean, Observed
+from spillway.schedulers.controllers.observations import Mean, Observations
 from spillway.schedulers.controllers.prediction import Step, predict
 
 
@@ -34,7 +34,7 @@ def test_mean_is_the_mean(values: list[float]) -> None:
 
 def test_extrapolates_what_was_observed() -> None:
     """Intervals of 5 iterations took 40 and 44 s (8.4 s per iteration), I/O 8 s: the next phase comes after 168 s."""
-    seen = Observed().interval(10, 5, 40.0).interval(10, 5, 44.0).io_phase(8.0)
+    seen = Observations().interval(10, 5, 40.0).interval(10, 5, 44.0).io_phase(8.0)
     phase = predict(application(), seen, iteration=20, since_s=1000.0, nodes=10)
     assert phase is not None
     assert phase.start_s == pytest.approx(1168.0)
@@ -46,14 +46,14 @@ def test_extrapolates_what_was_observed() -> None:
 
 def test_before_any_observation_the_model_speaks() -> None:
     """An off-line model gives the first prediction: 20 iterations of 6 s."""
-    phase = predict(application(), Observed(), iteration=0, since_s=5.0, nodes=10)
+    phase = predict(application(), Observations(), iteration=0, since_s=5.0, nodes=10)
     assert phase is not None
     assert (phase.start_s, phase.duration_s, phase.error_s) == (125.0, 7.0, 0.0)
 
 
 def test_new_size_scales_the_last_observation() -> None:
     """Observed 8 s on 10 nodes (the model said 6); on 20 nodes half of it is expected until it has been observed."""
-    seen = Observed().interval(10, 5, 40.0)
+    seen = Observations().interval(10, 5, 40.0)
     phase = predict(application(), seen, iteration=5, since_s=0.0, nodes=20)
     assert phase is not None
     assert phase.start_s == pytest.approx(15 * 4.0)
@@ -66,7 +66,7 @@ def test_new_size_scales_the_last_observation() -> None:
 def test_agreed_changes_are_taken_into_account() -> None:
     """5 iterations on 10 nodes (6 s each), 2 s, 10 on 20 nodes (3 s), 2 s, 5 on 10 nodes: 30+2+30+2+30 s."""
     steps = (Step(5, 10), Step(15, -10))
-    phase = predict(application(), Observed(), iteration=0, since_s=100.0, nodes=10, steps=steps)
+    phase = predict(application(), Observations(), iteration=0, since_s=100.0, nodes=10, steps=steps)
     assert phase is not None
     assert phase.start_s == pytest.approx(194.0)
     assert phase.period_s == pytest.approx(127.0)
@@ -74,6 +74,6 @@ def test_agreed_changes_are_taken_into_account() -> None:
 
 def test_no_phase_is_left() -> None:
     """After the last I/O phase there is nothing to predict; nor without I/O."""
-    assert predict(application(), Observed(), iteration=100, since_s=0.0, nodes=10) is None
+    assert predict(application(), Observations(), iteration=100, since_s=0.0, nodes=10) is None
     without = application(io_every=0)
-    assert predict(without, Observed(), iteration=0, since_s=0.0, nodes=10) is None
+    assert predict(without, Observations(), iteration=0, since_s=0.0, nodes=10) is None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.controllers.expansion import Collected, Expand, collection
+from spillway.schedulers.controllers.expansion import Expand, NodeCollection, collection
 from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s
 from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
@@ -100,5 +100,7 @@ def test_collection(scene: Scene) -> None:
     most = there + sum(view.settled_nodes - view.base for view in expanded)
     wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
     expanded.sort(key=lambda view: view.control_s)
-    expected = Collected(wanted, max(0, wanted - there), tuple(expanded)) if scene.waiting else Collected(0, 0, ())
+    expected = (
+        NodeCollection(wanted, max(0, wanted - there), tuple(expanded)) if scene.waiting else NodeCollection(0, 0, ())
+    )
     assert collection(scene) == expected

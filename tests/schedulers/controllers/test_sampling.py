@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spillway.schedulers.applications.application import read_application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.sampling import learned
 from tests.schedulers.controllers.played import application, play
 
@@ -41,7 +41,7 @@ def test_expansion_waits_for_the_measurements() -> None:
 def test_sizes_in_between_are_interpolated_and_the_description_is_not_looked_at() -> None:
     """Measured 20 s on 2 nodes and 10 s on 4: 40 node-seconds each, so 13.3 s on 3, where 19 s are described."""
     described = read_application(application(model=CURVE), 2)
-    observed = Observed().interval(2, 2, 40.0).interval(4, 2, 20.0)
+    observed = Observations().interval(2, 2, 40.0).interval(4, 2, 20.0)
     known = learned(described, observed).model
     assert [known.iteration_s(nodes) for nodes in (1, 2, 3, 4)] == pytest.approx([40.0, 20.0, 40 / 3, 10.0])
     assert described.model.iteration_s(3) == 19.0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Limits, Scheduler
@@ -23,7 +23,7 @@ TWO = Site(licenses=(License("matlab", 4), License("ansys", 10)))
 )
 def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
     """By place in the machine's pools; a name without a number is one."""
-    job, reason = Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))
+    job, reason = CountedPools(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))
     assert (job.pools, reason) == (amounts, None)
 
 
@@ -39,12 +39,12 @@ def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
 )
 def test_reasons(text: str, reason: str) -> None:
     """A request that can never be met is rejected with its reason."""
-    assert Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))[1] == reason
+    assert CountedPools(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))[1] == reason
 
 
 def test_a_site_without_pools() -> None:
     """Its jobs' licenses count for nothing."""
-    assert Counted(Site()).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": "matlab:9"}))[0].pools == ()
+    assert CountedPools(Site()).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": "matlab:9"}))[0].pools == ()
 
 
 def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, int, int]]) -> dict[str, int]:
@@ -124,7 +124,7 @@ LIMITED = Site(
 """Six nodes for all, of them two jobs of the lab; a job of QOS debug at a time."""
 
 
-def held(counted: Counted, nodes: int = 1, name: str = "w!1", **extras: str) -> dict[str, int]:
+def held(counted: CountedPools, nodes: int = 1, name: str = "w!1", **extras: str) -> dict[str, int]:
     """Amounts of a job with these fields, by the names of the pools."""
     job, reason = counted.assign(Job(name, 0, 0.0, 9.0, nodes, extras=extras))
     assert reason is None
@@ -145,7 +145,7 @@ def test_limits_are_pools(user: str, qos: str, amounts: dict[str, int]) -> None:
 
     An unknown user's job counts only against the QOS.
     """
-    assert held(Counted(LIMITED), 3, user=user, qos=qos) == amounts
+    assert held(CountedPools(LIMITED), 3, user=user, qos=qos) == amounts
 
 
 EACH = Site(
@@ -188,7 +188,7 @@ the partition night one job of a user."""
 )
 def test_limits_of_each(extras: dict[str, str], partitions: tuple[int, ...], amounts: dict[str, int]) -> None:
     """The nearest association counts, after the job's QOS, after that of the partition; of several partitions all."""
-    counted = Counted(EACH)
+    counted = CountedPools(EACH)
     job = counted.assign(Job("w!1", 0, 0.0, 9.0, 2, extras=extras, partitions=partitions))[0]
     found = {pool.name: amount for pool, amount in zip(counted.pools, job.pools, strict=False) if amount}
     assert found == amounts
@@ -202,8 +202,8 @@ def test_limits_that_no_site_enforces(enforce: tuple[str, ...], are: bool) -> No
     """As in Slurm, limits are enforced where AccountingStorageEnforce says so, or is unknown."""
     limits = Limits(group_jobs=1, job_tres={"node": 2})
     one = Site(qos=(Qos("normal", limits=limits),), scheduler=Scheduler(enforce=enforce))
-    assert held(Counted(one)) == ({"jobs of QOS normal": 1} if are else {})
-    assert (Counted(one).assign(Job("w!1", 0, 0.0, 9.0, 3))[1] is not None) is are
+    assert held(CountedPools(one)) == ({"jobs of QOS normal": 1} if are else {})
+    assert (CountedPools(one).assign(Job("w!1", 0, 0.0, 9.0, 3))[1] is not None) is are
 
 
 def test_users_have_pools_of_their_own() -> None:
@@ -212,7 +212,7 @@ def test_users_have_pools_of_their_own() -> None:
     There are as many pools as users had jobs at a time, at most twice.
     """
     alive = {"w!1", "w!2"}
-    counted = Counted(EACH, alive=alive.__contains__)
+    counted = CountedPools(EACH, alive=alive.__contains__)
 
     def place(name: str, user: str, account: str) -> int:
         job = counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user, "account": account}, partitions=(0,)))[0]
@@ -231,7 +231,7 @@ def test_no_more_jobs_than_may_wait() -> None:
     """Ann may have two jobs that wait or run; a third is rejected, but accepted once one of them has ended."""
     alive = {"w!1", "w!2"}
     site = Site(qos=(Qos("normal", limits=Limits(user_submitted=2)),))
-    counted = Counted(site, alive=alive.__contains__)
+    counted = CountedPools(site, alive=alive.__contains__)
 
     def reason(name: str, user: str = "ann") -> str | None:
         return counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user}))[1]
@@ -275,7 +275,7 @@ def test_no_user_has_more_than_the_limit(policy: str) -> None:
 def test_limits_of_a_job(nodes: int, walltime_s: float, qos: str, reason: str) -> None:
     """A job that exceeds one is rejected with the limit and its owner."""
     job = Job("w!1", 0, 0.0, walltime_s, nodes, extras={"user": "ann", "qos": qos})
-    assert Counted(LIMITED).assign(job)[1] == reason
+    assert CountedPools(LIMITED).assign(job)[1] == reason
 
 
 def test_a_group_never_has_more_than_its_limit() -> None:
@@ -296,5 +296,5 @@ def test_a_group_never_has_more_than_its_limit() -> None:
 def test_a_job_without_a_walltime_has_that_of_its_limit(walltime_s: float, default: bool, kept: float) -> None:
     """MaxWall was no limit of a job that stated no walltime, or rejected it for its partition's default."""
     job = Job("w!1", 0, 0.0, walltime_s, 1, extras={"user": "ann"}, default_walltime=default)
-    assigned, reason = Counted(LIMITED).assign(job)
+    assigned, reason = CountedPools(LIMITED).assign(job)
     assert (assigned.walltime_s, assigned.default_walltime, reason) == (kept, True, None)

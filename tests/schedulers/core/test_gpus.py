@@ -9,7 +9,7 @@ import pytest
 from spillway.core import Placement
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.layers import Layers, fault, layer_pools
 from spillway.schedulers.core.partitions import node_sets
 from spillway.schedulers.model.job import Job, replaced
@@ -26,9 +26,9 @@ SITE = Site(
 """Nodes 2 and 3 have two GPUs, 4 and 5 four; six of a user at a time, eight of a job."""
 
 
-def counted(site: Site = SITE) -> Counted:
+def counted(site: Site = SITE) -> CountedPools:
     """On eight nodes."""
-    return Counted(site, layer_pools(site, 8), node_sets(site, 8))
+    return CountedPools(site, layer_pools(site, 8), node_sets(site, 8))
 
 
 def machine() -> Machine:

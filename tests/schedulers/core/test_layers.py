@@ -11,7 +11,7 @@ from spillway.base.errors import OptionError
 from spillway.core import Placement
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.layers import Layers, fault, growable, layer_pools
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
@@ -68,7 +68,7 @@ def machine(site: Site = SITE, nodes: int = 32) -> Machine:
 def requesting(licenses: str, nodes: int = 1, site: Site = SITE) -> Job:
     """A job with its amounts."""
     job = Job("w!1", 0, 0.0, 9.0, nodes, extras={"licenses": licenses})
-    return Counted(site, layer_pools(site, 32)).assign(job)[0]
+    return CountedPools(site, layer_pools(site, 32)).assign(job)[0]
 
 
 def started(licenses: str, jobs: int, nodes: int = 1, policy: str = "easy") -> list[Allocation]:

@@ -8,7 +8,7 @@ import pytest
 
 from spillway.base.errors import DecisionRefused
 from spillway.schedulers.applications.application import read_application
-from spillway.schedulers.controllers.observations import Observed
+from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import Reason, Resize
@@ -17,7 +17,7 @@ from spillway.schedulers.core.steering import check_resize
 APPLICATION = read_application(
     {"iterations": 40, "io_every": 20, "control_every": 5, "minimum": 2, "maximum": 12, "model": {"work": 60.0}}, 4
 )
-VIEW = AppView("w0!1", APPLICATION, Observed(), Activity.COMPUTE, 5, 100.0, 4, 4, 4)
+VIEW = AppView("w0!1", APPLICATION, Observations(), Activity.COMPUTE, 5, 100.0, 4, 4, 4)
 
 
 def resize(*steps: tuple[int, int]) -> Resize:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import BatsimConfig, JobState, RejectJob
 from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
-from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.operations import OperationSequence
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job
@@ -31,7 +31,7 @@ def job(number: int, nodes: int = 1, walltime_s: float = math.inf, **periods: fl
 
 def runtime(*arguments: Any, **options: Any) -> ProgramRuntime:
     """Plays sequences of operations."""
-    return ProgramRuntime(Sequenced(), *arguments, **options)
+    return ProgramRuntime(OperationSequence(), *arguments, **options)
 
 
 def place(job: Job, first: int) -> Allocation:

@@ -33,7 +33,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.rules import Where
+from spillway.schedulers.timesharing.rules import PlacementColumns
 from tests.schedulers.jobmodels.shared_machine import job, play
 from tests.schedulers.runtimes import rigid
 
@@ -100,7 +100,7 @@ FIGURE_7 = [
 """D needs 60 s on its file's nodes, 120 s elsewhere. A and C are in row 0, B and D in row 1, D on nodes 0 and 2."""
 
 
-HOME = Gang(10.0, 2, Where.FILES_FIRST, migrate=True, migration_cost=2.0)
+HOME = Gang(10.0, 2, PlacementColumns.FILES_FIRST, migrate=True, migration_cost=2.0)
 
 
 def test_a_migrated_job_pays_once_and_then_runs_locally() -> None:
@@ -164,7 +164,7 @@ def test_a_job_that_is_to_move_makes_way_on_its_links() -> None:
 
 def test_without_migration_it_stays() -> None:
     """Its 120 s are twelve of the odd slices; the last ends at 240 s."""
-    shown = play(Gang(10.0, 2, Where.FILES_FIRST), FIGURE_7)
+    shown = play(Gang(10.0, 2, PlacementColumns.FILES_FIRST), FIGURE_7)
     assert shown.ends["D"][0] == 240.0
 
 
@@ -288,10 +288,10 @@ def test_file_nodes_that_cannot_carry_a_job() -> None:
     """Under ``gang-io`` a job goes to its file's nodes or nowhere: where these cannot carry it, it is rejected."""
     jobs = [job("A", 2, 5.0, io_rate=3 * GB, file_nodes=[0, 1]), job("B", 2, 5.0, io_rate=3 * GB, file_nodes=[1, 2])]
     paths = ["pfs=10e9/left=5e9"] * 2 + ["pfs=10e9/right=5e9"] * 2
-    shown = play(Gang(quantum=10.0, level=2, where=Where.FILES), jobs, paths=paths)
+    shown = play(Gang(quantum=10.0, level=2, where=PlacementColumns.FILES), jobs, paths=paths)
     assert shown.ends.keys() == {"B"}
     assert "do not carry its 'io_rate'" in shown.refused["A"]
-    anywhere = play(Gang(quantum=10.0, level=2, where=Where.FILES_FIRST), jobs, paths=paths)
+    anywhere = play(Gang(quantum=10.0, level=2, where=PlacementColumns.FILES_FIRST), jobs, paths=paths)
     assert anywhere.ends.keys() == {"A", "B"}
 
 

@@ -11,7 +11,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.plan import SEARCHES, Plan
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, RecentWaits, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, RecentWaits, Usage
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import ordered
 from spillway.schedulers.policykit.planning import Planner
@@ -27,7 +27,7 @@ def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) ->
     Old first: 1000 x 17 + 101; new first: 1090 x 23.6 + 1. With fewer than 20 jobs that have ended there is no guard.
     """
     past = FinishedJobs([
-        Finished(f"w1!{i}", "", 0.0, 250.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
+        FinishedJob(f"w1!{i}", "", 0.0, 250.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
     ])  # fmt: skip
     seen = view(MACHINE, [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)], now_s=1000.0)
     seen.finished = past
@@ -37,7 +37,7 @@ def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) ->
 def test_recent_waits_are_those_of_the_last_thousand() -> None:
     """Waits of 1 to 1,500 s: the last thousand are 501 to 1,500 s, read in two portions."""
     items = [
-        Finished(f"w1!{i}", "", 0.0, float(i), 2000.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage())
+        FinishedJob(f"w1!{i}", "", 0.0, float(i), 2000.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage())
         for i in range(1, 1501)
     ]
     waits = RecentWaits()

@@ -16,8 +16,8 @@ from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
-from spillway.schedulers.policies.slurm_backfill import PLANNED, Recorded, SlurmBackfill
-from spillway.schedulers.policykit.view import Holding, Running, Taken, View
+from spillway.schedulers.policies.slurm_backfill import PLANNED, RecordedPasses, SlurmBackfill
+from spillway.schedulers.policykit.view import Holding, Running, TakenNodes, View
 
 POOL = 10
 MAIN = SlurmBackfill(bf_phase=0.5)
@@ -54,7 +54,7 @@ def decided(
     notebook: dict[str, Any] | None = None,
     licenses: tuple[int, int] = (0, 0),
     ended: int = 0,
-    taken: Sequence[Taken] = (),
+    taken: Sequence[TakenNodes] = (),
 ) -> list[tuple[str, int | float]]:
     """Decisions of one call.
 
@@ -229,7 +229,7 @@ def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
 
 def test_recorded_passes_are_followed_by_regular_ones() -> None:
     """There is no pass between the recorded ones, whatever happens."""
-    policy = SlurmBackfill(recorded=Recorded((1.25, 2.5), (40.0,)), sched_interval=10.0)
+    policy = SlurmBackfill(recorded=RecordedPasses((1.25, 2.5), (40.0,)), sched_interval=10.0)
     notebook, queue, busy = dict[str, Any](), [job(0, 2)], [(0, 500.0)]
     assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.25)]
     assert decided(policy, 2, queue, busy=busy, now_s=1.25, notebook=notebook) == [("WakeAt", 2.5)]
@@ -243,7 +243,7 @@ def test_nodes_of_a_job_that_has_ended_are_expected_in_the_next_second() -> None
     expected at 11 s, and job 1 would delay it.
     """
     queue, busy = [job(0, 4), job(1, 2, walltime_s=30.0)], [((0, 1), 60.0)]
-    policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0,)))
+    policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0,)))
     assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0)) == [("Start", 1)]
     assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0, ended=1)) == []
 
@@ -256,7 +256,7 @@ def test_a_job_may_wait_for_nodes_of_one_that_has_ended_beside_idle_ones() -> No
     """
     queue, busy = [job(0, 1), job(1, 3)], [(4, 60.0), (3, 60.0)]
     for now_s, ended, started in ((10.0, 0, 0), (10.0, 1, 1), (0.3, 0, 0), (0.3, 1, 0)):
-        policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0,)))
+        policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0,)))
         found = decided(policy, 5, queue, busy=busy, now_s=now_s, ended=ended)
         assert without_wakes(found) == [("Start", started)]
 
@@ -272,7 +272,7 @@ def test_a_pass_may_end_after_a_pair() -> None:
         ({11.0: ("1", "")}, [0, 1, 2]),
     ]
     for cut, started in cuts:
-        policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0, 11.0), cut=cut))
+        policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0, 11.0), cut=cut))
         assert without_wakes(decided(policy, 3, queue, now_s=10.0)) == [("Start", number) for number in started]
 
 
@@ -283,7 +283,7 @@ def test_a_job_is_kept_out_of_a_window_from_the_whole_second_on() -> None:
     s only the window keeps it out, and job 1 starts.
     """
     queue, busy = [job(0, 4), job(1, 2, walltime_s=50.0)], [((2, 3), 5.0)]
-    taken = [Taken(60.0, 120.0, frozenset({2, 3}))]
+    taken = [TakenNodes(60.0, 120.0, frozenset({2, 3}))]
     for now_s, started in ((0.7, []), (1.2, [("Start", 1)])):
         policy = SlurmBackfill(sched_phase=now_s, bf_phase=0.5)
         assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=now_s, taken=taken)) == started

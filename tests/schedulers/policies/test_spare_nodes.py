@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.trials.subject import Own
+from spillway.experiments.trials.subject import OwnPolicy
 from spillway.experiments.trials.world import TrialJob, World
 from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
@@ -45,5 +45,5 @@ def test_a_reservation_that_begins_now() -> None:
         TrialJob(3, 1, 30, 2, walltime_s=60),
     )
     world = World(jobs, nodes=4, storages=1, gb=4)
-    assert Own("easy:covered=nodes,spare=false").play(world).starts == {1: 1, 2: 21, 3: 31}
-    assert Own("easy:covered=nodes").play(world).starts == {1: 1, 2: 33, 3: 3}
+    assert OwnPolicy("easy:covered=nodes,spare=false").play(world).starts == {1: 1, 2: 21, 3: 31}
+    assert OwnPolicy("easy:covered=nodes").play(world).starts == {1: 1, 2: 33, 3: 3}

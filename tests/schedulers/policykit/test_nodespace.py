@@ -23,7 +23,7 @@ from spillway.schedulers.policykit.nodespace import (
     of_nodes,
 )
 from spillway.schedulers.policykit.pairs import Pairs
-from spillway.schedulers.policykit.view import Holding, Running, Taken, View
+from spillway.schedulers.policykit.view import Holding, Running, TakenNodes, View
 from tests.reference.slurm import NodeSpace as PlainSpace
 from tests.reference.slurm import consecutive as plain_choice
 from tests.reference.slurm import mask_of
@@ -134,7 +134,7 @@ def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
 
 
 TAKEN = st.builds(
-    Taken,
+    TakenNodes,
     st.integers(-5, 40).map(lambda tens: 10.0 * tens),
     st.integers(41, 60).map(lambda tens: 10.0 * tens),
     st.frozensets(st.integers(0, 5), min_size=1),
@@ -155,7 +155,7 @@ def test_plans_are_those_of_the_reference(
     resolution_s: float,
     window_s: float,
     ends_up: bool,
-    taken: list[Taken],
+    taken: list[TakenNodes],
 ) -> None:
     """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them.
     Beside windows of maintenance, and jobs that have ended, too.
@@ -250,7 +250,7 @@ def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
     """
     jobs = [Job("w!0", 0, 0.0, 200.0, 4, partitions=(0,)), Job("w!1", 1, 0.0, 200.0, 2, partitions=(0,))]
     view = view_of(4, [], jobs)
-    view.taken = (taken := Taken(100.0, 150.0, frozenset({0, 1})),)
+    view.taken = (taken := TakenNodes(100.0, 150.0, frozenset({0, 1})),)
     limits = Limits(0.0, 60.0, 1e9)
     planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [181.0, 0.0]
@@ -263,7 +263,7 @@ def test_jobs_are_planned_into_windows_that_the_search_does_not_begin_before() -
     """
     jobs = [Job(f"w!{at}", at, 0.0, walltime_s, 4, partitions=(0,)) for at, walltime_s in enumerate((60.0, 110.0))]
     view = view_of(4, [(50.9, (3,))], jobs)
-    view.taken = (Taken(100.0, 150.0, frozenset(range(4))),)
+    view.taken = (TakenNodes(100.0, 150.0, frozenset(range(4))),)
     limits = Limits(0.0, 60.0, 1e9)
     planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [50.0, 181.0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.periodic import PeriodicUsage
 from tests.schedulers.policies.scenes import view
 from tests.schedulers.policykit.test_priority import MACHINE
 
 
-def key(job: Finished | Job) -> tuple[str, str, str]:
+def key(job: FinishedJob | Job) -> tuple[str, str, str]:
     """All jobs alike."""
     return "", "", ""
 
@@ -20,7 +20,7 @@ def used(usage: PeriodicUsage, time_s: float, *ended: tuple[float, float, int]) 
     """Node-seconds at a calculation; jobs by start, end and nodes."""
     found = view(MACHINE, [], time_s)
     found.finished = FinishedJobs(
-        [Finished("", "", 0.0, start, end, 1e4, n, "", Usage(n * (end - start))) for start, end, n in ended]
+        [FinishedJob("", "", 0.0, start, end, 1e4, n, "", Usage(n * (end - start))) for start, end, n in ended]
     )
     return float(usage.at(found, time_s)[0, 0])
 

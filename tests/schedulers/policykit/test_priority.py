@@ -25,7 +25,7 @@ from spillway.schedulers.model.site import (
     Weights,
 )
 from spillway.schedulers.policykit import priority
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
@@ -268,7 +268,7 @@ def test_the_sum_is_rounded_down_once() -> None:
 def ended(*jobs: tuple[str, float, float, int], account: str = "", qos: str = "") -> FinishedJobs:
     """Jobs that have ended: user, start, end (s), nodes."""
     return FinishedJobs([
-        Finished(
+        FinishedJob(
             f"w1!{number}", user, 0.0, start_s, end_s, 1e6, nodes, "COMPLETED_SUCCESSFULLY",
             Usage(nodes * (end_s - start_s)), account, qos,
         )

@@ -15,7 +15,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.preemption import as_a_whole
 from spillway.schedulers.jobmodels.slices import rest_of
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.preemption import Suspended
+from spillway.schedulers.model.preemption import SuspendedState
 from spillway.schedulers.model.site import License, Partition, Site, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import Running
@@ -194,7 +194,7 @@ def test_a_job_that_starts_over_has_all_of_its_work() -> None:
     rest = rest_of(whole, 30.0, 0.3)
     assert rest["delay"] == 70.0
     again = Job("w0!1#3", 0, 0.0, 71.0, 2, profile_name="p@1#2", profile=rest)
-    found = as_a_whole(again, Suspended(Allocation((0, 1)), whole))
+    found = as_a_whole(again, SuspendedState(Allocation((0, 1)), whole))
     assert (found.id, found.profile, found.profile_name, found.walltime_s) == ("w0!1#3", whole.profile, "p", 101.0)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.core import Packer
-from spillway.schedulers.search.packing import Fits, Packing, is_packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, is_packing, pack
 from tests.reference.search import pack_plain
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
@@ -26,10 +26,10 @@ def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], capac
     """The verdict is right, and a packing packs."""
     units, sizes = [one for one, _ in items], [size for _, size in items]
     found = pack(units, sizes, capacities)
-    assert found.verdict is (Fits.YES if pack_plain(units, sizes, capacities) else Fits.NO)
-    if found.verdict is Fits.YES and (capacities or not any(one for one, size in items if size == 0)):
+    assert found.verdict is (PackingAnswer.YES if pack_plain(units, sizes, capacities) else PackingAnswer.NO)
+    if found.verdict is PackingAnswer.YES and (capacities or not any(one for one, size in items if size == 0)):
         assert is_packing(units, sizes, capacities, found.taken)
-    elif found.verdict is Fits.NO:
+    elif found.verdict is PackingAnswer.NO:
         assert not found.taken.any()
 
 
@@ -45,23 +45,27 @@ def test_equal_bins_nearly_full(items: list[tuple[int, int]], bins: int, spare: 
     wanted = sum(one * size for one, size in items)
     capacities = [-(-wanted // bins) + spare] * bins
     if sum(units) <= 14:
-        assert (pack(units, sizes, capacities).verdict is Fits.YES) is pack_plain(units, sizes, capacities)
+        assert (pack(units, sizes, capacities).verdict is PackingAnswer.YES) is pack_plain(units, sizes, capacities)
 
 
 @pytest.mark.parametrize(
     ("items", "capacities", "verdict"),
     [
-        ([], [], Fits.YES),
-        ([(3, 0)], [], Fits.YES),
-        ([(1, 1)], [], Fits.NO),
-        ([(3, 4)], [4, 4, 3], Fits.NO),  # 11 in all, 12 requested
-        ([(2, 6)], [11, 5], Fits.NO),  # capacity enough in all, but no unit may be split
-        ([(2, 5), (1, 6)], [10, 6], Fits.YES),
-        ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], Fits.YES),  # 6 + 3, 5 + 4
-        ([(1, 6), (2, 4), (1, 3)], [9, 8], Fits.YES),  # largest first into the tightest bin takes 6 | 8 and fails
+        ([], [], PackingAnswer.YES),
+        ([(3, 0)], [], PackingAnswer.YES),
+        ([(1, 1)], [], PackingAnswer.NO),
+        ([(3, 4)], [4, 4, 3], PackingAnswer.NO),  # 11 in all, 12 requested
+        ([(2, 6)], [11, 5], PackingAnswer.NO),  # capacity enough in all, but no unit may be split
+        ([(2, 5), (1, 6)], [10, 6], PackingAnswer.YES),
+        ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], PackingAnswer.YES),  # 6 + 3, 5 + 4
+        (
+            [(1, 6), (2, 4), (1, 3)],
+            [9, 8],
+            PackingAnswer.YES,
+        ),  # largest first into the tightest bin takes 6 | 8 and fails
     ],
 )
-def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdict: Fits) -> None:
+def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdict: PackingAnswer) -> None:
     """Cases to check by hand."""
     assert packed(items, capacities).verdict is verdict
 
@@ -69,7 +73,7 @@ def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdic
 def test_budget_leaves_a_question_open() -> None:
     """A question that neither counting nor the heuristic settles stays undecided without steps; the budget is kept."""
     items, capacities = [(1, 6), (2, 4), (1, 3)], [9, 8]
-    assert packed(items, capacities, budget=0) == (Fits.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
+    assert packed(items, capacities, budget=0) == (PackingAnswer.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
     assert packed(items, capacities, budget=100).steps <= 100
 
 
@@ -81,15 +85,15 @@ def test_sizes_of_a_real_machine() -> None:
     ]
     sizes = [int(size * gb) for size in (17.55, 10.2, 9.77, 6.59, 5.84)]
     found = pack([1, 6, 4, 2, 13], sizes, capacities)
-    assert found.verdict is Fits.NO
+    assert found.verdict is PackingAnswer.NO
     assert found.steps < 1000
-    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is Fits.YES
+    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is PackingAnswer.YES
 
 
 def test_the_rule_of_thumb_fills_the_fullest_bin_first() -> None:
     """Three units of 4 go into 5 and 9, not into 20."""
     found = packed([(3, 4)], [20, 5, 9], budget=0)
-    assert (found.verdict, found.taken.tolist(), found.steps) == (Fits.YES, [[0, 1, 2]], 0)
+    assert (found.verdict, found.taken.tolist(), found.steps) == (PackingAnswer.YES, [[0, 1, 2]], 0)
 
 
 def test_is_packing_refuses() -> None:
@@ -107,7 +111,7 @@ def test_memory_is_never_mistaken_for_another_question() -> None:
         verdict, taken, steps = packer.pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
         anew = pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
         assert (verdict, taken.tolist(), steps) == (anew.verdict.value, anew.taken.tolist(), anew.steps)
-        assert (anew.verdict is Fits.YES) is (capacity == 9)
+        assert (anew.verdict is PackingAnswer.YES) is (capacity == 9)
 
 
 def test_sizes_without_units_are_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult, largest_first, loosest
 from tests.reference.search import every_set, pack_plain
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
@@ -64,7 +64,7 @@ def test_largest_first_looks_below_misfits_only() -> None:
 def test_undecided_counts_as_misfit_and_is_no_proof() -> None:
     """As in the thesis; but the result says that it is not proven."""
     none = np.zeros((0, 2), np.int64)
-    result = largest_first(THREE, lambda chosen: Packing(Fits.UNDECIDED, none, 0), 1000)
+    result = largest_first(THREE, lambda chosen: Packing(PackingAnswer.UNDECIDED, none, 0), 1000)
     assert result.chosen is None
     assert not result.proven
 

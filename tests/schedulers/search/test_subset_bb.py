@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from tests.reference.search import every_set, pack_plain
@@ -105,7 +105,7 @@ def test_second_opinion_settles_what_was_left_open() -> None:
 def test_second_opinion_that_says_no() -> None:
     """A set that another solver refutes no longer keeps the proof open."""
     none = np.zeros((3, 2), np.int64)
-    refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Fits.NO, none, 0))
+    refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(PackingAnswer.NO, none, 0))
     assert (refuted.chosen, refuted.proven) == ((0, 2), True)
 
 

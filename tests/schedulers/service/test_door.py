@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from spillway.base.errors import InputError, Stopped
+from spillway.base.errors import InputError, ServiceStop
 from spillway.schedulers.service import door
 from spillway.schedulers.service.door import MOST_CONNECTIONS, Door
 
@@ -118,11 +118,11 @@ def test_a_signal_while_it_is_made_leaves_no_socket(step: str, monkeypatch: pyte
         return made[-1]
 
     def stopped(*_: object) -> None:
-        raise Stopped(15)
+        raise ServiceStop(15)
 
     monkeypatch.setattr(door.zmq, "Context", noted)
     monkeypatch.setattr(door, step, stopped)
-    with pytest.raises(Stopped):
+    with pytest.raises(ServiceStop):
         Door("tcp://127.0.0.1:*")
     assert [one.closed for one in made] == [True]
 

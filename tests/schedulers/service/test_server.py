@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import zmq
 
-from spillway.base.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError, Stopped
+from spillway.base.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError, ServiceStop
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import JobSubmitted, Message, Request
 from spillway.protocol.refusal import reason_of
@@ -385,7 +385,7 @@ def test_a_signal_whose_exception_was_caught_ends_the_service() -> None:
 
     playing = threading.Thread(target=play)
     playing.start()
-    with pytest.raises(Stopped, match="stopped by SIGTERM"):
+    with pytest.raises(ServiceStop, match="stopped by SIGTERM"):
         serve(Swallowing(), ANYWHERE, batsim4, on_bound=endpoints.put)
     playing.join(timeout=PATIENCE_S)
     assert [reason_of(answer) for answer in answers] == [None, None, "stopped by SIGTERM before the simulation ended"]

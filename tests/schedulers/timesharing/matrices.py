@@ -11,7 +11,7 @@ from typing import NamedTuple
 from spillway.core import GangMatrix
 from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.rules import Queue, Rules, Where
+from spillway.schedulers.timesharing.rules import PlacementColumns, Queue, Rules
 
 
 class Request(NamedTuple):
@@ -255,7 +255,7 @@ def compact(matrix: Matrix, closed: int = 0, streams: Streams = NO_STREAMS) -> M
 def schedule(
     matrix: Matrix,
     queue: Iterable[Request],
-    where: Where,
+    where: PlacementColumns,
     closed: int = 0,
     hold: Hold | None = None,
     streams: Streams = NO_STREAMS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.rules import Rules, Where
+from spillway.schedulers.timesharing.rules import PlacementColumns, Rules
 from spillway.schedulers.timesharing.slices import Slices
 from tests.schedulers.timesharing.matrices import (
     Matrix,
@@ -63,7 +63,7 @@ def test_figure_3_without_replicas() -> None:
 def test_figure_5a_iogs_wastes_half_of_the_matrix() -> None:
     """A and B share node 2: neither can be replicated, half of the cells stay empty, and C (3 tasks) has to wait."""
     queue = [request("A", 2, FILES["A"]), request("B", 2, FILES["B"])]
-    rules = Rules(Where.FILES)
+    rules = Rules(PlacementColumns.FILES)
     outcome = recompute(Matrix(2, 4), queue, rules)
     assert drawing(outcome.matrix) == lines("A A . .\n. B B .")
     assert outcome.started == 2
@@ -83,11 +83,11 @@ def test_figure_7_without_migration_stays_remote() -> None:
     """D came when A and B were on its file's nodes: adaptive placement puts it beside B, on nodes 1 and 3."""
     files = {"D": (0, 1)}
     before = matrix_from("A A C C\n. B . .", files)
-    placed, count = schedule(before, [request("D", 2, files["D"])], Where.FILES_FIRST)
+    placed, count = schedule(before, [request("D", 2, files["D"])], PlacementColumns.FILES_FIRST)
     assert count == 1
     assert drawing(placed) == lines("A A C C\nD B D .")
     assert not placed.places[-1].local
-    after = recompute(placed.without([ord("A")]), [], Rules(Where.FILES_FIRST)).matrix
+    after = recompute(placed.without([ord("A")]), [], Rules(PlacementColumns.FILES_FIRST)).matrix
     (remote,) = [place for place in after.places if place.job == ord("D")]
     assert remote.columns == mask_of((0, 2))
 

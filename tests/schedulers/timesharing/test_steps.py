@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spillway.core import GangMatrix
 from spillway.schedulers.timesharing.bandwidth import Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.rules import Queue, Rules, Where
+from spillway.schedulers.timesharing.rules import PlacementColumns, Queue, Rules
 from tests.schedulers.timesharing.matrices import (
     Matrix,
     Place,
@@ -36,7 +36,7 @@ REQUESTS = st.lists(
     ),
     max_size=8,
 )
-RULES = st.builds(Rules, st.sampled_from(Where), migrate=st.booleans())
+RULES = st.builds(Rules, st.sampled_from(PlacementColumns), migrate=st.booleans())
 
 
 def test_compaction_fills_the_most_populated_row() -> None:
@@ -55,7 +55,7 @@ def test_compaction_keeps_columns() -> None:
 def test_schedule_takes_the_fullest_row_that_fits() -> None:
     """Three tasks do not fit beside A and B in row 0, but in row 1, which has fewer free cells than row 2."""
     matrix = matrix_from("A A B B . .\nC C . . . .\n. . . . . .")
-    placed, count = schedule(matrix, [Request(1, 3), Request(2, 2)], Where.ANYWHERE)
+    placed, count = schedule(matrix, [Request(1, 3), Request(2, 2)], PlacementColumns.ANYWHERE)
     assert count == 2
     assert [(place.home, columns_of(place.columns)) for place in placed.places[-2:]] == [(1, (2, 4, 5)), (0, (4, 5))]
 
@@ -63,17 +63,17 @@ def test_schedule_takes_the_fullest_row_that_fits() -> None:
 def test_schedule_stops_at_the_first_misfit() -> None:
     """First come, first served: a job that would fit does not overtake."""
     matrix = matrix_from("A A A A A .\nB B B B B .")
-    placed, count = schedule(matrix, [Request(1, 2), Request(2, 1)], Where.ANYWHERE)
+    placed, count = schedule(matrix, [Request(1, 2), Request(2, 1)], PlacementColumns.ANYWHERE)
     assert (count, placed) == (0, matrix)
 
 
 def test_closed_columns_take_nobody() -> None:
     """An unavailable node is no choice for new jobs; running jobs stay there."""
     matrix = matrix_from("A A . .\n. . . .")
-    placed, count = schedule(matrix, [Request(1, 3)], Where.ANYWHERE, closed=mask_of((3,)))
+    placed, count = schedule(matrix, [Request(1, 3)], PlacementColumns.ANYWHERE, closed=mask_of((3,)))
     assert count == 1
     assert columns_of(placed.places[-1].columns) == (0, 1, 2)
-    assert schedule(matrix, [Request(1, 4)], Where.ANYWHERE, closed=mask_of((3,)))[1] == 0
+    assert schedule(matrix, [Request(1, 4)], PlacementColumns.ANYWHERE, closed=mask_of((3,)))[1] == 0
 
 
 def test_fill_gives_one_row_each_in_turn() -> None:
@@ -118,7 +118,7 @@ def test_events_keep_the_invariants(
         assert jobs == sorted(jobs)
         assert outcome.tasks <= tasks
         for place in matrix.places:
-            if rules.where is Where.FILES:
+            if rules.where is PlacementColumns.FILES:
                 assert place.local
             if place.job in outcome.migrated:
                 assert place.columns == place.files
@@ -136,7 +136,7 @@ def test_compaction_never_spreads(requests: list[tuple[int, set[int]]]) -> None:
     matrix = schedule(
         Matrix(LEVEL, WIDTH),
         [Request(n, size, mask_of(files)) for n, (size, files) in enumerate(requests)],
-        Where.FILES,
+        PlacementColumns.FILES,
     )[0]
     stages = [matrix, compact(matrix), compact(compact(matrix))]
     weights = [sum(mask.bit_count() ** 2 for mask in stage.occupied()) for stage in stages]
@@ -161,9 +161,9 @@ def overload(matrix: Matrix, streams: Streams) -> list[tuple[int, int]]:
     ]
 
 
-def fits(matrix: Matrix, request: Request, where: Where, streams: Streams) -> bool:
+def fits(matrix: Matrix, request: Request, where: PlacementColumns, streams: Streams) -> bool:
     """Whether some row has a place for a job, by trying all."""
-    sets = [columns_of(request.files)] if where is Where.FILES and request.files else []
+    sets = [columns_of(request.files)] if where is PlacementColumns.FILES and request.files else []
     for row, full in enumerate(matrix.occupied()):
         for columns in sets or combinations(range(WIDTH), request.size):
             place = Place(request.job, mask_of(columns), row, 1 << row)
@@ -245,7 +245,9 @@ def test_a_job_without_a_place_stops_those_behind_it_or_they_are_tried() -> None
 def test_scanning_goes_on_after_a_file_that_is_taken_and_a_buffer_that_does_not_fit() -> None:
     """The second job's file is taken, the third's buffer does not fit, the fourth starts."""
     queue = [Request(0, 1, 0b1), Request(1, 1, 0b1), Request(2, 1, 0b10), Request(3, 1, 0b100)]
-    held = schedule(Matrix(1, 4), queue, Where.FILES, hold=lambda job, _: job.job != 2, discipline=Queue.SCAN)
+    held = schedule(
+        Matrix(1, 4), queue, PlacementColumns.FILES, hold=lambda job, _: job.job != 2, discipline=Queue.SCAN
+    )
     assert [place.job for place in held[0].places] == [0, 3]
 
 
@@ -272,4 +274,4 @@ def test_an_error_in_a_hold_passes_through() -> None:
         raise RuntimeError(f"no storage for {job}")
 
     with pytest.raises(RuntimeError, match="no storage for 7"):
-        GangMatrix(1, 2).schedule([(7, 1, 0, 0)], Where.ANYWHERE.code, hold=fails)
+        GangMatrix(1, 2).schedule([(7, 1, 0, 0)], PlacementColumns.ANYWHERE.code, hold=fails)

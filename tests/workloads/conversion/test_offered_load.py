@@ -8,20 +8,20 @@ import pytest
 
 from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE
-from spillway.workloads.conversion.offered_load import Offered
+from spillway.workloads.conversion.offered_load import OfferedLoad
 from spillway.workloads.logs.tables import parse_swf
 
 
 def test_a_full_week_is_warned_of() -> None:
     """Also if the whole log is within the limit; a log above it has one warning for each resource."""
-    lines = Offered(0.7, 0.5, 0.99, 1.24).lines()
+    lines = OfferedLoad(0.7, 0.5, 0.99, 1.24).lines()
     assert lines[1:] == [
         f"WARNING: in the busiest week the jobs request {load:.2f} times the {what} of this machine: queues grow for "
         "as long as it lasts, and waiting times say little about the policies there"
         for what, load in (("compute nodes", 0.99), ("burst buffers", 1.24))
     ]
-    assert len(Offered(1.1, 0.5, 1.5, 0.6).lines()) == 2
-    assert len(Offered(0.9, 0.5, 0.94, 0.6).lines()) == 1
+    assert len(OfferedLoad(1.1, 0.5, 1.5, 0.6).lines()) == 2
+    assert len(OfferedLoad(0.9, 0.5, 0.94, 0.6).lines()) == 1
 
 
 @pytest.mark.parametrize(("processors", "said"), [(1, False), (4, True)])

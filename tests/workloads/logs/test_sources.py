@@ -10,7 +10,7 @@ from spillway.workloads import MachineFacts, WorkloadError, convert
 from spillway.workloads.cli import main
 from spillway.workloads.conversion.convert import ConvertOptions
 from spillway.workloads.logs import slurm_units as units
-from spillway.workloads.logs.darshan_totals import Moved, read_totals
+from spillway.workloads.logs.darshan_totals import MovedBytes, read_totals
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
@@ -152,7 +152,7 @@ def test_bytes_of_darshan(tmp_path: Path) -> None:
     """Totals of several programs of a job are added up; an option turns them into a stream."""
     (tmp_path / "a.txt").write_text(TOTALS.format(job=1, read=100, written=10) + "total_STDIO_BYTES_READ: 5\n")
     (tmp_path / "b.txt").write_text(TOTALS.format(job=1, read=1, written=2) + TOTALS.format(job=9, read=1, written=2))
-    assert read_totals(tmp_path) == {1: Moved(106, 12), 9: Moved(1, 2)}
+    assert read_totals(tmp_path) == {1: MovedBytes(106, 12), 9: MovedBytes(1, 2)}
     table = read(swf(draw(3, 2)), "log.swf", Reading(darshan=str(tmp_path)))
     assert list(table["read_bytes"]) == [106, -1]
     _, report = convert(table, MachineFacts(nodes=400))
@@ -211,7 +211,7 @@ def test_logs_of_darshan_itself() -> None:
     found = sorted(folder.glob("pq_app_read_id71317_*.darshan"))
     if not found:
         pytest.skip("this version of the library ships no such log")
-    assert read_totals(found[0]) == {71317: Moved(10_000, 348)}
+    assert read_totals(found[0]) == {71317: MovedBytes(10_000, 348)}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from spillway.core import Timeline
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import View
 
 
@@ -18,7 +18,7 @@ class Past:
     def finished(self):
         """The job, which held four nodes for a hundred seconds."""
         return FinishedJobs(
-            [Finished("w0!0", "ann", 0.0, 0.0, 100.0, 200.0, 4, "COMPLETED_SUCCESSFULLY", Usage(400.0))]
+            [FinishedJob("w0!0", "ann", 0.0, 0.0, 100.0, 200.0, 4, "COMPLETED_SUCCESSFULLY", Usage(400.0))]
         )
 
     def usage(self, queue, now_s):

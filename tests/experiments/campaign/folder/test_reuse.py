@@ -18,7 +18,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from spillway.experiments.campaign.folder import summary
-from spillway.experiments.campaign.folder.reuse import Found, Standing, choose, digest, judge, keep, left, look, read
+from spillway.experiments.campaign.folder.reuse import (
+    KeptResult,
+    Validity,
+    choose,
+    digest,
+    judge,
+    keep,
+    left,
+    look,
+    read,
+)
 from spillway.experiments.campaign.workers.pool import Pool
 from spillway.experiments.cli import main
 from spillway.experiments.run import codehash
@@ -28,7 +38,7 @@ from spillway.experiments.run.folders import read_json
 from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.studies.malleable import STUDY
-from spillway.experiments.studies.runner import Played, play_points
+from spillway.experiments.studies.runner import PointResults, play_points
 from tests.kit.tables import csv_rows
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
@@ -38,39 +48,39 @@ CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--poli
 def test_the_law(asked: bool, code: bool, contents: bool) -> None:
     """A result is current if all three are as they would be now; other code alone makes it an old one."""
     standing = judge(asked=asked, code=code, contents=contents)
-    assert (standing is Standing.CURRENT) == (asked and code and contents)
-    assert (standing is Standing.OTHER_CODE) == (asked and contents and not code)
+    assert (standing is Validity.CURRENT) == (asked and code and contents)
+    assert (standing is Validity.OTHER_CODE) == (asked and contents and not code)
 
 
 def test_an_envelope(tmp_path: Path) -> None:
     """Inputs, code and contents are looked at; numbers that differ in the last bit are other inputs."""
     path = tmp_path / "x.json"
-    assert look(path, {"a": 1.0}, "c").standing is Standing.MISSING
+    assert look(path, {"a": 1.0}, "c").standing is Validity.MISSING
     keep(path, {"a": 1.0}, "c", {"mean": 5.5})
-    assert look(path, {"a": 1.0}, "c").standing is Standing.CURRENT
+    assert look(path, {"a": 1.0}, "c").standing is Validity.CURRENT
     assert read(path, dict[str, float]) == {"mean": 5.5}
-    assert look(path, {"a": 1.0000000000000002}, "c").standing is Standing.NO_RESULT
-    assert look(path, {"a": 1.0}, "d").standing is Standing.OTHER_CODE
+    assert look(path, {"a": 1.0000000000000002}, "c").standing is Validity.NO_RESULT
+    assert look(path, {"a": 1.0}, "d").standing is Validity.OTHER_CODE
     for text in (path.read_text().replace("5.5", "999.0"), "{}", "", '{"mean": 5.5}'):
         path.write_text(text)
-        assert look(path, {"a": 1.0}, "c").standing is Standing.NO_RESULT
+        assert look(path, {"a": 1.0}, "c").standing is Validity.NO_RESULT
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
 
 
 def test_what_is_said_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     """Old results are kept and named, or done again; files that are no result are always done again."""
-    found = {standing: Found(standing, standing.value, "0123456789abcdef+changes") for standing in Standing}
+    found = {standing: KeptResult(standing, standing.value, "0123456789abcdef+changes") for standing in Validity}
     console = Console(width=200)
     todo = choose(found, console, rerun=False)
-    assert todo == [Standing.MISSING, Standing.NO_RESULT]
-    assert left(found, todo) == [found[Standing.OTHER_CODE]]
+    assert todo == [Validity.MISSING, Validity.NO_RESULT]
+    assert left(found, todo) == [found[Validity.OTHER_CODE]]
     assert capsys.readouterr().out.splitlines() == [
         "2 of 4 runs are already there",
         "1 of 4 kept runs are damaged, or answer another question: done again (no result)",
         "1 runs were made by other code (commit 0123456789+changes): kept as they are; repeat them with --rerun",
     ]
     todo = choose(found, console, rerun=True)
-    assert todo == [Standing.MISSING, Standing.OTHER_CODE, Standing.NO_RESULT]
+    assert todo == [Validity.MISSING, Validity.OTHER_CODE, Validity.NO_RESULT]
     assert left(found, todo) == []
     assert "1 runs were made by other code (commit 0123456789+changes): done again" in capsys.readouterr().out
 
@@ -110,7 +120,7 @@ def test_kept_points_of_a_study(
     """The same, of two points of the fifth paper's."""
     points = [point for point in STUDY.points() if point.matches({"case": "B", "control": "shifting"})][:2]
 
-    def play(*, rerun: bool = False) -> Played:
+    def play(*, rerun: bool = False) -> PointResults:
         return play_points(STUDY, points, tmp_path, Pool(execute, 1), Console(width=200), workers=1, rerun=rerun)
 
     first = play()

@@ -18,7 +18,7 @@ from spillway.experiments.campaign.inputs.machines import load
 from spillway.experiments.campaign.whatif import questions
 from spillway.experiments.campaign.whatif.answer import differing, sentences
 from spillway.experiments.campaign.whatif.knobs import parse_knob
-from spillway.experiments.campaign.whatif.rows import Asked, Outcome, Row, Rows, related
+from spillway.experiments.campaign.whatif.rows import Outcome, Row, RowRequest, Rows, related
 from spillway.experiments.campaign.workers.pool import Pool
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
@@ -294,7 +294,7 @@ def row(
 ) -> Row:
     """A row with these plays: the log as it is, then its shakes."""
     settings = () if name in ("unchanged", "what the site did") else (name,)
-    return Row(Asked(name, settings), policy, "rigid", [[outcome(one, **figures)] for one in waits], machine)
+    return Row(RowRequest(name, settings), policy, "rigid", [[outcome(one, **figures)] for one in waits], machine)
 
 
 def plays(*means: float) -> list[dict[str, float]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.workers.pool import Failed, Finished, News, Pool, Progress, Report, Started
+from spillway.experiments.campaign.workers.pool import News, Pool, Progress, Report, RunEnd, RunFailure, RunStart
 from spillway.experiments.cli.arguments import load_early
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Conduct
@@ -46,8 +46,8 @@ def ends(tasks: list[str], workers: int = 2) -> dict[str, News]:
 def test_every_task_ends_and_failures_stop_nothing() -> None:
     """An exception, an abrupt exit and a killed process are failures of their own run, each with its cause."""
     news = ends(["ok:1", "raise", "input", "die", "exit", "ok:2"])
-    assert news["ok:1"] == news["ok:2"] == Finished()
-    failed = {task: item for task, item in news.items() if isinstance(item, Failed)}
+    assert news["ok:1"] == news["ok:2"] == RunEnd()
+    failed = {task: item for task, item in news.items() if isinstance(item, RunFailure)}
     assert failed["raise"].cause == "ValueError: what came was wrong"
     assert "test_pool.py" in failed["raise"].details
     assert failed["input"].cause == "say it in one line"
@@ -67,7 +67,7 @@ def test_loading_begins_early(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_comes_before_the_end() -> None:
     """A start, signs of life, the end: in this order."""
     kinds = [type(news) for _, news in Pool(work, 1).run(["ok"])]
-    assert kinds == [Started, Progress, Finished]
+    assert kinds == [RunStart, Progress, RunEnd]
 
 
 def test_each_run_has_its_own_process(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from spillway.experiments.campaign.workers.pool import Failed, Finished, Progress, Started
+from spillway.experiments.campaign.workers.pool import Progress, RunEnd, RunFailure, RunStart
 from spillway.experiments.campaign.workers.progress import BarDisplay, LineDisplay, make_display
 from spillway.experiments.campaign.workers.runner import run_all
 from spillway.experiments.run.spec import RunSpec, Task
@@ -47,7 +47,7 @@ def test_lines_without_a_terminal() -> None:
     display = make_display(target, runs[:2])
     assert isinstance(display, LineDisplay)
     with display:
-        for run, end in ((runs[0], Finished()), (runs[1], Failed("out of order"))):
+        for run, end in ((runs[0], RunEnd()), (runs[1], RunFailure("out of order"))):
             display.started(run, 10)
             display.heard(run, Progress(86_400, 5, 10, 2))
             display.heard(run, end)
@@ -68,7 +68,7 @@ def test_bars_on_a_terminal() -> None:
         for done in (1, 5):
             display.heard(run, Progress(172_800, done, 10, 3))
         display._bars.refresh()
-        display.heard(run, Failed("out of order"))
+        display.heard(run, RunFailure("out of order"))
     text = printed(target)
     assert "part-0: fcfs" in text
     assert "5/10" in text
@@ -102,6 +102,6 @@ def test_outcome_of_a_campaign(tmp_path: Path) -> None:
     """A process that died leaves its cause in the run's folder; the outcome names it."""
     run: RunSpec = runs_of()[0]
     task = Task(run, tmp_path)
-    outcome = run_all([task], Script([Started(), Failed("killed")]), console(terminal=False))
+    outcome = run_all([task], Script([RunStart(), RunFailure("killed")]), console(terminal=False))
     assert outcome.failed == {run.id: "killed"}
     assert '"cause": "killed"' in (task.folder / "run.json").read_text()

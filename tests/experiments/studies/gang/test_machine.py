@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.studies.gang.play import Ran, run_gang
+from spillway.experiments.studies.gang.play import JobResults, run_gang
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.workloads.models.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
@@ -23,7 +23,7 @@ def gang(name: str, options: dict[str, str] | None = None) -> Gang:
     return policy
 
 
-def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) -> tuple[Ran, Ran]:
+def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) -> tuple[JobResults, JobResults]:
     """A workload by the core's machine and by the product."""
     return run_gang(jobs, gang(name, options), 320), run_on_wire(jobs, gang(name, options))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spillway.experiments.studies.gang.play import Ran
+from spillway.experiments.studies.gang.play import JobResults
 from spillway.experiments.studies.simulation import platform, simulate
 from spillway.protocol.messages import ExecuteJob, JobState, Message, Reply
 from spillway.schedulers.assembly import Settings, assemble
@@ -29,7 +29,7 @@ class _Watched(Observer):
         self._policy, self._jobs = policy, jobs
         self.sharing = policy.sharing
         self.hosts: dict[str, tuple[int, ...]] = {}
-        self.ran = Ran([0] * len(jobs), [0] * len(jobs), [False] * len(jobs), 0)
+        self.ran = JobResults([0] * len(jobs), [0] * len(jobs), [False] * len(jobs), 0)
         self.moves = 0
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
@@ -55,7 +55,7 @@ class _Watched(Observer):
             yield decision
 
 
-def run_on_wire(jobs: Sequence[GangJob], policy: Gang) -> Ran:
+def run_on_wire(jobs: Sequence[GangJob], policy: Gang) -> JobResults:
     """Play jobs, in order of submission, under a gang policy through the protocol, in this process."""
     machine = platform(MACHINE)
     width = sum(host.properties.get("role", "") in ("", "compute_node") for host in machine.hosts)

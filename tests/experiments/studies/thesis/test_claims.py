@@ -16,7 +16,7 @@ from spillway.experiments.studies.thesis.claims import VALUES, MeanOverParts, Me
 from spillway.experiments.studies.thesis.inputs import FULL
 from spillway.experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
 from spillway.experiments.studies.thesis.schedules import is_random
-from spillway.experiments.studies.verdicts import Judged, Verdict, judge
+from spillway.experiments.studies.verdicts import JudgedClaim, Verdict, judge
 
 PUBLISHED = read_published()
 
@@ -34,18 +34,18 @@ def results(factor: float = 1.0, *, whole: bool = True) -> Results:
     return Results(values, STUDY.unit)
 
 
-def verdicts(found: Results, claims: Sequence[Claim] = VALUES) -> dict[str, Judged]:
+def verdicts(found: Results, claims: Sequence[Claim] = VALUES) -> dict[str, JudgedClaim]:
     """Claims about values, judged, by name."""
     return {one.claim.name: one for one in judge(claims, found, {})}
 
 
 @pytest.fixture(scope="module")
-def exact() -> dict[str, Judged]:
+def exact() -> dict[str, JudgedClaim]:
     """The published values, judged against themselves."""
     return verdicts(results())
 
 
-def test_published_values_agree_with_themselves(exact: dict[str, Judged]) -> None:
+def test_published_values_agree_with_themselves(exact: dict[str, JudgedClaim]) -> None:
     """All is reproduced; values of the whole log fit one of its draws."""
     for one in exact.values():
         wanted = Verdict.FITS_ONE_RUN if one.claim.group.startswith("whole log") else Verdict.REPRODUCED
@@ -108,7 +108,7 @@ def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:
             assert one.verdict is (Verdict.REPRODUCED if close else Verdict.NOT_REPRODUCED), one.claim.name
 
 
-def test_the_same_parts_are_compared(exact: dict[str, Judged]) -> None:
+def test_the_same_parts_are_compared(exact: dict[str, JudgedClaim]) -> None:
     """If only some parts were played, the published mean is theirs."""
     some = results().among({"workload": ("part-4", "part-9")})
     for metric in METRICS:
