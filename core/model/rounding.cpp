@@ -15,15 +15,15 @@ constexpr std::array<double, 16> POWERS = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6
 /// Above this a scaled number has no room left for a fraction that could be judged.
 constexpr double LARGEST = 1e15;
 
-/// Distance from a tie within which the product, itself rounded, does not decide: the text of the
-/// exact value does.
-constexpr double NEAR_TIE = 0.1;
+/// Share of the product by which it, itself rounded, may be off: so near a tie it does not decide,
+/// the text of the exact value does. Twice the least unit's half, as the distance is rounded, too.
+constexpr double UNSURE = 2.3e-16;
 
 /// The whole number that is nearest to a scaled one, if that is certain; else false.
 bool nearest(double scaled, double& whole) {
   if (!(std::fabs(scaled) < LARGEST)) return false;
   whole = std::nearbyint(scaled);
-  return std::fabs(std::fabs(scaled - whole) - 0.5) > NEAR_TIE;
+  return std::fabs(std::fabs(scaled - whole) - 0.5) > UNSURE * std::fabs(scaled);
 }
 
 }  // namespace
