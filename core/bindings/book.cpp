@@ -53,8 +53,19 @@ using Row = std::tuple<std::string, std::string, double, double, double, double,
 
 Row row_of(const FinishedLog& log, std::size_t place) {
   const FinishedJob& job = log.jobs.at(place);
-  return {job.id,    job.user,  job.submit_time_s, job.start_s,      job.end_s,   job.walltime_s,
-          job.nodes, job.state, job.usage.node_s,  job.usage.byte_s, job.account, job.qos};
+  const SharedTexts& texts = *log.texts;
+  return {job.id,
+          texts.at(job.user),
+          job.submit_time_s,
+          job.start_s,
+          job.end_s,
+          job.walltime_s,
+          job.nodes,
+          job.state,
+          job.usage.node_s,
+          job.usage.byte_s,
+          texts.at(job.account),
+          texts.at(job.qos)};
 }
 
 std::vector<std::pair<std::string, std::pair<double, double>>> usage(

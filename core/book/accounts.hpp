@@ -1,6 +1,9 @@
 // Resource usage by user, and the jobs that have ended: recorded as events occur, summed when a
 // policy reads it.
 #pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -28,18 +31,36 @@ struct Meter {
   }
 };
 
-// A started job that has ended; each attempt of a job restarted after an outage is one.
-struct FinishedJob {
-  std::string id, user, account, qos;
-  double submit_time_s, start_s, end_s, walltime_s;
-  std::int64_t nodes;
-  std::uint8_t state;  // place in the table of states
-  Usage usage;
+// Texts that many jobs share, each kept once.
+class SharedTexts {
+ public:
+  std::uint32_t place_of(const std::string& text) {
+    const auto [found, fresh] = places_.try_emplace(text, std::uint32_t(texts_.size()));
+    if (fresh) texts_.push_back(text);
+    return found->second;
+  }
+  const std::string& at(std::uint32_t place) const { return texts_[place]; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint32_t> places_;
 };
 
-// Jobs that have ended, in order of their ends. Only grows; views hold it while they are read.
+// A started job that has ended; each attempt of a job restarted after an outage is one.
+struct FinishedJob {
+  std::string id;
+  double submit_time_s, start_s, end_s, walltime_s;
+  Usage usage;
+  std::int64_t nodes;
+  std::uint32_t user, account, qos;  // places of their texts
+  std::uint8_t state;                // place in the table of states
+};
+
+// Jobs that have ended, in order of their ends. Views hold it while they are read, and while one
+// does it only grows. A deque: the room of a vector that grows is twice as large.
 struct FinishedLog {
-  std::vector<FinishedJob> jobs;
+  std::shared_ptr<SharedTexts> texts = std::make_shared<SharedTexts>();
+  std::deque<FinishedJob> jobs;
 };
 
 // The accounts of one conversation.
@@ -73,13 +94,11 @@ class Accounts {
     const Usage usage = used(running, now_s);
     meters_.erase(job.id);
     count(job.user, usage);
-    if (log_->jobs.size() >= 2 * most) {  // earlier views keep their jobs
-      auto last = std::make_shared<FinishedLog>();
-      last->jobs.assign(log_->jobs.end() - std::ptrdiff_t(most), log_->jobs.end());
-      log_ = std::move(last);
-    }
-    log_->jobs.push_back({job.id, job.user, job.account, job.qos, job.submit_time_s,
-                          running.start_s, now_s, job.walltime_s, job.nodes, state, usage});
+    if (log_->jobs.size() >= most) drop_first();
+    SharedTexts& texts = *log_->texts;
+    log_->jobs.push_back({job.id, job.submit_time_s, running.start_s, now_s, job.walltime_s, usage,
+                          job.nodes, texts.place_of(job.user), texts.place_of(job.account),
+                          texts.place_of(job.qos), state});
     ++total_;
   }
 
@@ -104,6 +123,19 @@ class Accounts {
   const std::vector<std::pair<std::string, Usage>>& users() const { return users_; }
 
  private:
+  // Forget the jobs that policies do not see any more. A log that a view still reads stays as it
+  // is; it is replaced once it is an eighth too long.
+  void drop_first() {
+    if (log_.use_count() == 1) {
+      log_->jobs.pop_front();
+    } else if (log_->jobs.size() > most + most / 8) {
+      auto last = std::make_shared<FinishedLog>();
+      last->texts = log_->texts;
+      last->jobs.assign(log_->jobs.end() - std::ptrdiff_t(most), log_->jobs.end());
+      log_ = std::move(last);
+    }
+  }
+
   void count(const std::string& user, const Usage& usage) {
     const auto [found, fresh] = places_.try_emplace(user, users_.size());
     if (fresh) users_.emplace_back(user, Usage{});

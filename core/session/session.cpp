@@ -12,7 +12,6 @@ namespace spillway {
 namespace {
 
 constexpr std::size_t LONGEST_NAME = 255;
-const double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
 
 // Make a check; its refusal says which job and allocation it is about.
 template <typename Check>
@@ -209,8 +208,9 @@ bool Session::check_submission(const std::string& job_id) {
       job_id.find('!', mark + 1) != std::string::npos)
     throw IllegalMessage(Illegal::ID_FORM, job_id);
   if (job_id.find(OWN_MARK) < mark) return false;
-  if (!ids_.try_emplace(job_id, Times{UNKNOWN, UNKNOWN}).second)
-    throw IllegalMessage(Illegal::ID_USED, job_id);
+  bool fresh = false;
+  ids_.enter(job_id, fresh);
+  if (!fresh) throw IllegalMessage(Illegal::ID_USED, job_id);
   return true;
 }
 
@@ -414,17 +414,19 @@ void Session::ended(const Ended& ended) {
 // depend on them
 
 Times Session::times(const std::string& job_id) const {
-  const auto found = ids_.find(job_id);
-  return found == ids_.end() ? Times{UNKNOWN, UNKNOWN} : found->second;
+  const Times* found = ids_.find(job_id);
+  return found == nullptr ? Times() : *found;
 }
 
 void Session::note_start(const std::string& job_id, double now_s) {
-  Times& times = ids_.try_emplace(job_id, Times{UNKNOWN, UNKNOWN}).first->second;
+  bool fresh = false;
+  Times& times = ids_.enter(job_id, fresh);
   if (std::isnan(times.started_s)) times.started_s = now_s;
 }
 
 void Session::note_end(const std::string& job_id, double now_s, bool failed) {
-  Times& times = ids_.try_emplace(job_id, Times{UNKNOWN, UNKNOWN}).first->second;
+  bool fresh = false;
+  Times& times = ids_.enter(job_id, fresh);
   if (std::isnan(times.ended_s)) times.ended_s = failed ? -now_s : now_s;
 }
 

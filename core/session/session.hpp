@@ -15,6 +15,7 @@
 #include "session/faults.hpp"
 #include "session/queue.hpp"
 #include "session/runtime.hpp"
+#include "session/times.hpp"
 #include "session/wire.hpp"
 
 namespace spillway {
@@ -92,12 +93,6 @@ class Host {
   virtual void no_more() = 0;
 };
 
-// Start and end of a job, for jobs that depend on it; not a number: not yet. A failed end is
-// negative.
-struct Times {
-  double started_s, ended_s;
-};
-
 class Session {
  public:
   // each_event: the policy decides after every event, as in the published experiment, not once a
@@ -124,7 +119,7 @@ class Session {
   Queue& queue() { return queue_; }
   Wire& wire() { return wire_; }
   Runtime& runtime() { return *runtime_; }
-  bool knows(const std::string& job_id) const { return ids_.find(job_id) != ids_.end(); }
+  bool knows(const std::string& job_id) const { return ids_.find(job_id) != nullptr; }
   Times times(const std::string& job_id) const;
   void note_start(const std::string& job_id, double now_s);
   void note_end(const std::string& job_id, double now_s, bool failed);
@@ -197,7 +192,7 @@ class Session {
   Wire wire_;
   Queue queue_;
   Nodes resources_;
-  std::unordered_map<std::string, Times> ids_;
+  TimesOfJobs ids_;
   std::vector<Request> requests_;
   double now_s_ = 0.0, last_s_ = 0.0, event_s_ = 0.0;
   std::int64_t numbers_ = 0, handling_ = -1;

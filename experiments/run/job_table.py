@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-import mmap
+import os
 from array import array
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -81,20 +81,23 @@ def write_jobs(
         reader = csv.reader(_own_rows(stream) if own_places is None else _rows_at(stream, own_places))
         header = next(reader)
         table = _Table(header, further)
+        name, workload, submitted, state = map(
+            header.index, ("job_id", "workload_name", "submission_time", "final_state")
+        )
         for cells in reader:
-            row = dict(zip(header, cells, strict=True))
-            if owner_of(row["workload_name"]):
+            if owner_of(cells[workload]):
                 continue
-            job_id = f"{row['workload_name']}!{row['job_id']}"
+            job_id = f"{cells[workload]}!{cells[name]}"
             record = records.get(job_id)
+            changed: Row = {}
             if record is not None:
                 if not record.whole or record.staged is not None:
-                    row.update(_cells(model, record, spans.get(job_id), float(row["submission_time"]), nodes[job_id]))
+                    changed = _cells(model, record, spans.get(job_id), float(cells[submitted]), nodes[job_id])
                 if uncontended_s is not None:
-                    row.update(_uncontended(record, uncontended_s.get(job_id)))
-            elif job_id in spans and row["final_state"] != _REJECTED:  # rejected: its stage-in may have run
+                    changed |= _uncontended(record, uncontended_s.get(job_id))
+            elif job_id in spans and cells[state] != _REJECTED:  # rejected: its stage-in may have run
                 raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
-            table.add(row)
+            table.add(cells, changed)
     table.write(folder / JOBS)
 
 
@@ -115,17 +118,23 @@ class _Table:
 
     def __init__(self, header: Sequence[str], further: Sequence[str]) -> None:
         self._names = (*header, *further)
+        self._places = {name: place for place, name in enumerate(self._names)}
+        self._none = [""] * len(further)
+        self._finish, self._submission = self._places["finish_time"], self._places["submission_time"]
         self._lines: list[str] = []
         self._ends_s = array("d")
 
-    def add(self, row: Row) -> None:
-        """Add a job."""
-        cells = [row.get(name, "") for name in self._names]
-        line = ",".join(cells)
-        if line.count(",") >= len(cells) or any(mark in line for mark in '"\n\r'):
-            line = ",".join(map(_quoted, cells))
+    def add(self, cells: Sequence[str], changed: Row) -> None:
+        """Add a job: the simulator's cells, some of which are changed or new."""
+        row = [*cells, *self._none]
+        for name, text in changed.items():
+            if name in self._places:
+                row[self._places[name]] = text
+        line = ",".join(row)
+        if line.count(",") >= len(row) or any(mark in line for mark in '"\n\r'):
+            line = ",".join(map(_quoted, row))
         self._lines.append(line + "\n")
-        self._ends_s.append(float(row["finish_time"] or row["submission_time"]))
+        self._ends_s.append(float(row[self._finish] or row[self._submission]))
 
     def write(self, path: Path) -> None:
         """Write the file."""
@@ -170,9 +179,8 @@ def _spans(path: Path) -> dict[str, Span]:
 def _rows_at(stream: BinaryIO, places: Sequence[int]) -> Iterator[str]:
     """The header, and the rows between these places."""
     yield stream.readline().decode()
-    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as table:
-        for begin, end in zip(places[::2], places[1::2], strict=True):
-            yield table[begin:end].decode()
+    for begin, end in zip(places[::2], places[1::2], strict=True):
+        yield os.pread(stream.fileno(), end - begin, begin).decode()
 
 
 def _own_rows(stream: BinaryIO) -> Iterator[str]:

@@ -50,7 +50,7 @@ def submission(job: Job, now_s: float) -> float:
 
 def shortest(job: Job, now_s: float) -> float:
     """Shortest walltime first (SJF)."""
-    return _walltime(job)
+    return min(job.walltime_s, LONGEST_S)
 
 
 def longest(job: Job, now_s: float) -> float:
