@@ -35,30 +35,26 @@ def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "name", "folder"),
-    [
-        ("policy", "shortest-queue", "schedulers/policies"),
-        ("model", "zoo", "schedulers/jobmodels"),
-        ("study", "my-question", "experiments/studies"),
-    ],
-)
-def test_what_is_written_passes_its_own_test(copy: Path, kind: str, name: str, folder: str) -> None:
-    """The registered name is found, ruff has nothing to say, pytest passes; a second time nothing is written."""
-    done = run(copy, "spillway.experiments.cli", "new", kind, name)
-    assert done.returncode == 0, done.stderr
-    written = [line for line in done.stdout.splitlines() if line.endswith(".py") and " " not in line]
-    assert len(written) == 3
+def test_what_is_written_passes_its_own_test(copy: Path) -> None:
+    """The registered names are found, ruff has nothing to say, pytest passes; a second time nothing is written."""
+    written: dict[tuple[str, str], list[str]] = {}
+    for kind, name in (("policy", "shortest-queue"), ("model", "zoo"), ("study", "my-question")):
+        done = run(copy, "spillway.experiments.cli", "new", kind, name)
+        assert done.returncode == 0, done.stderr
+        written[kind, name] = [line for line in done.stdout.splitlines() if line.endswith(".py") and " " not in line]
+        assert len(written[kind, name]) == 3
+    every = [path for paths in written.values() for path in paths]
     for check in (["check"], ["format", "--check"]):
-        checked = run(copy, "ruff", *check, *written)
+        checked = run(copy, "ruff", *check, *every)
         assert checked.returncode == 0, checked.stdout
-    tested = run(copy, "pytest", "-q", "-p", "no:cacheprovider", written[1])
+    tested = run(copy, "pytest", "-q", "-p", "no:cacheprovider", *(paths[1] for paths in written.values()))
     assert tested.returncode == 0, tested.stdout
-    before = [(copy / path).read_text(encoding="utf-8") for path in written]
-    again = run(copy, "spillway.experiments.cli", "new", kind, name)
-    assert again.returncode == 2
-    assert "there is a file" in again.stderr
-    assert [(copy / path).read_text(encoding="utf-8") for path in written] == before
+    before = [(copy / path).read_text(encoding="utf-8") for path in every]
+    for kind, name in written:
+        again = run(copy, "spillway.experiments.cli", "new", kind, name)
+        assert again.returncode == 2
+        assert "there is a file" in again.stderr
+    assert [(copy / path).read_text(encoding="utf-8") for path in every] == before
 
 
 @pytest.mark.parametrize("name", ["Shortest", "a_b", "../a", "class", "-a", ""])

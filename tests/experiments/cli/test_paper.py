@@ -45,7 +45,10 @@ def test_a_report_draws_its_figures_again(tmp_path: Path) -> None:
 
 def test_a_study_draws_for_a_paper(tmp_path: Path) -> None:
     """Its report shows SVG, else PNG."""
-    played = ["study", "herbein", "--quick", "--no-readings", "--out", str(tmp_path / "out"), "--workers", "1"]
+    page = Path(__file__).parents[3] / "docs" / "studies.md"
+    file = tmp_path / "small.py"
+    file.write_text(page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0], encoding="utf-8")
+    played = ["study", str(file), "--quick", "--out", str(tmp_path / "out"), "--workers", "1"]
     assert main([*played, "--figures", "pdf,svg", "--width", "84mm"]) == 0
     drawn = list((tmp_path / "out" / "figures").iterdir())
     assert {path.suffix for path in drawn} == {".pdf", ".svg"}
