@@ -144,7 +144,7 @@ def _chrome_trace(table: JobTable) -> str:
                 "args": about,
             }
         )
-    lanes = {one.id: one.name for one in table.machine.storages}
+    lanes = {storage.id: storage.name for storage in table.machine.storages}
     for storage, steps in sorted(_held_bytes(ran).items()):
         name = lanes.get(storage, f"storage {storage}")
         events += [{"ph": "C", "name": name, "pid": 1, "ts": at, "args": {"bytes": held}} for at, held in steps]

@@ -184,8 +184,8 @@ def _keep_inputs(options: argparse.Namespace) -> None:
     if not isinstance(output, Path) or not output.is_file():
         return
     for name, value in vars(options).items():
-        for one in value if isinstance(value, list) else [value]:
-            if name != "output" and isinstance(one, str | Path) and _is_same(output, one):
+        for item in value if isinstance(value, list) else [value]:
+            if name != "output" and isinstance(item, str | Path) and _is_same(output, item):
                 raise UsageError(f"--out {output}: it would take the place of a file that is read; name another")
 
 

@@ -24,7 +24,7 @@ def without_main_script(*needed: object) -> Iterator[None]:
         Functions and classes passed to them: if the main script defines one of these, it is run in them as usual.
     """
     main = sys.modules[_MAIN]
-    if any(getattr(one, "__module__", "") == _MAIN for one in needed):
+    if any(getattr(thing, "__module__", "") == _MAIN for thing in needed):
         yield
         return
     sys.modules[_MAIN] = ModuleType(_MAIN)

@@ -12,8 +12,8 @@ _ALIKE = 0.6
 def nearest(name: object, known: Iterable[object], alike: float = _ALIKE) -> str:
     """The known name most similar to another one, regardless of case; "" without a similar name."""
     folded: dict[str, str] = {}
-    for one in known:
-        folded.setdefault(str(one).casefold(), str(one))
+    for candidate in known:
+        folded.setdefault(str(candidate).casefold(), str(candidate))
     found = difflib.get_close_matches(str(name).casefold(), folded, 1, alike)
     return folded[found[0]] if found else ""
 
@@ -55,10 +55,10 @@ def _meant(name: str, known: Iterable[str]) -> str:
     word = name.lstrip("-").casefold().replace("_", "-")
     names = [*known]
     for words, meant in _SPOKEN.items():
-        for one in meant if word in words.split() else ():
-            first = one.partition(" ")[0]
-            if first in names and one.startswith("-") == name.startswith("-"):
-                return one
+        for word_meant in meant if word in words.split() else ():
+            first = word_meant.partition(" ")[0]
+            if first in names and word_meant.startswith("-") == name.startswith("-"):
+                return word_meant
     return ""
 
 

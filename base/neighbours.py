@@ -32,8 +32,8 @@ def neighbours_of(path: Path) -> dict[str, Path]:
         for name in imports_of(text, module):
             if name.partition(".")[0] == _OURS:
                 continue
-            new = [one for one in inside(name, whole.parent, module.name) if one.name not in found]
-            found |= {one.name: one.path for one in new if one.path != whole}
+            new = [module for module in inside(name, whole.parent, module.name) if module.name not in found]
+            found |= {module.name: module.path for module in new if module.path != whole}
             waiting += new
     return found
 

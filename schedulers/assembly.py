@@ -494,10 +494,10 @@ class SessionSpec:
         """Notes for the user before the run, a line each: options from the site, and its unplayed parameters."""
         words = self._of_site().words(self.policy_options)
         notes = [f"policy {self.policy}: {words}"] if words else []
-        orders = [f"{name}={MULTIFACTOR}" for name, one in self.policy_options.items() if show(one) == MULTIFACTOR]
+        orders = [f"{name}={MULTIFACTOR}" for name, value in self.policy_options.items() if show(value) == MULTIFACTOR]
         site = parse_site(site_setting(str(self.settings.get("site") or "")) or "{}")
-        options = {one.name for one in find_policy(self.policy).options()}
-        if len({one.tier for one in site.partitions}) > 1 and "order" not in options:
+        options = {option_info.name for option_info in find_policy(self.policy).options()}
+        if len({partition.tier for partition in site.partitions}) > 1 and "order" not in options:
             notes.append(
                 f"policy {self.policy} has no option order: jobs of partitions with a higher tier do not come first"
             )

@@ -119,7 +119,7 @@ def site_of(table: Mapping[str, Any], where: str) -> Site:
         if not isinstance(table[key], list):
             raise InputError(f"{where}: {key}: expected tables, written [[{key}]], got {shown(table[key])}")
         found[field] = tuple(
-            _read(one, kind, f"{where}: {key}[{number}]", places) for number, one in enumerate(table[key])
+            _read(entry, kind, f"{where}: {key}[{number}]", places) for number, entry in enumerate(table[key])
         )
     site: Site = _converted(found, Site, where)
     for fault in faults(site):
@@ -186,7 +186,7 @@ def _read(table: Any, kind: type[msgspec.Struct], where: str, places: _Places) -
         values["start_s"] = _seconds(values.pop(START), f"{where}: {START}")
     if kind is Resource and isinstance(values.get("layers"), list):
         values["layers"] = [
-            _read(one, Layer, f"{where}: layers[{number}]", places) for number, one in enumerate(values["layers"])
+            _read(entry, Layer, f"{where}: layers[{number}]", places) for number, entry in enumerate(values["layers"])
         ]
     return _converted(values, kind, where)
 

@@ -134,10 +134,10 @@ def run(
     longest_s = PATIENCE * (time.monotonic() - begin_s) + 60.0
     places = [file.partition(":")[::2] for file in files]
     every = [
-        one
+        mutant
         for name, line in places
-        for one in mutants(name, (ROOT / name).read_text(encoding="utf-8"))
-        if line in ("", str(one.line))
+        for mutant in mutants(name, (ROOT / name).read_text(encoding="utf-8"))
+        if line in ("", str(mutant.line))
     ]
     rng.shuffle(every)
     counts, left, until_s = Counter[str](), list[CoreMutant](), time.monotonic() + 60.0 * minutes

@@ -93,9 +93,9 @@ def to_csv(examples: Iterable[_Example]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["family", "load", "seed", *(field.name for field in fields(Features)), *OBJECTIVES])
-    for one in examples:
-        values = (*astuple(one.features), *(one.differences[name] for name in OBJECTIVES))
-        writer.writerow([one.family, one.load, one.seed, *(f"{value:.{DIGITS}g}" for value in values)])
+    for example in examples:
+        values = (*astuple(example.features), *(example.differences[name] for name in OBJECTIVES))
+        writer.writerow([example.family, example.load, example.seed, *(f"{value:.{DIGITS}g}" for value in values)])
     return text.getvalue()
 
 
@@ -116,14 +116,14 @@ def read_examples(text: str) -> list[_Example]:
 
 def learn_from(examples: Sequence[_Example]) -> Recommender:
     """Fit both models to workloads with the logarithms of packs over lists, by objective."""
-    inputs = np.array([one.features.vector() for one in examples])
+    inputs = np.array([example.features.vector() for example in examples])
     mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
     scale[scale == 0] = 1.0
     inputs = (inputs - mean) / scale
     gram = inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1])
     models = {}
     for objective in OBJECTIVES:
-        wanted = np.array([one.differences[objective] for one in examples])
+        wanted = np.array([example.differences[objective] for example in examples])
         weights = np.linalg.solve(gram, inputs.T @ (wanted - wanted.mean()))
         models[objective] = np.concatenate(([wanted.mean()], weights))
     return Recommender(mean, scale, models)
@@ -141,11 +141,13 @@ def to_text(recommender: Recommender) -> str:
 
 def judge(examples: Sequence[_Example]) -> dict[str, RecommendationQuality]:
     """Learn from four fifths of the seeds and judge on the remaining fifth, for each fifth."""
-    recommenders = [learn_from([one for one in examples if one.seed % _FOLDS != fold]) for fold in range(_FOLDS)]
+    recommenders = [
+        learn_from([example for example in examples if example.seed % _FOLDS != fold]) for fold in range(_FOLDS)
+    ]
     found = {}
     for objective in OBJECTIVES:
-        gains = np.array([one.differences[objective] for one in examples])
-        predicted = [recommenders[one.seed % _FOLDS].predict(one.features, objective) for one in examples]
+        gains = np.array([example.differences[objective] for example in examples])
+        predicted = [recommenders[example.seed % _FOLDS].predict(example.features, objective) for example in examples]
         packs = np.array(predicted) < 0
         excess_pack, excess_list = np.expm1(np.maximum(gains, 0)), np.expm1(np.maximum(-gains, 0))
         found[objective] = RecommendationQuality(

@@ -165,8 +165,8 @@ def _unplayed(results: CampaignResults) -> list[str]:
         assumed = results.record(row).get("assumed")
         if isinstance(assumed, dict):
             found |= dict.fromkeys(
-                f"{one['jobs']:,} jobs ({share(one['share'])} of the node-hours) {one['words']}"
-                for one in assumed.get("omissions", ())
+                f"{omission['jobs']:,} jobs ({share(omission['share'])} of the node-hours) {omission['words']}"
+                for omission in assumed.get("omissions", ())
             )
             found |= dict.fromkeys(f"of the site: {words}" for words in assumed.get("site", ()))
     return list(found)

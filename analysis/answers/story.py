@@ -192,7 +192,7 @@ def _reserved(folder: Path, job_id: str) -> list[str]:
     settings = record.get("configuration", {}).get("settings", {})
     if not settings.get("site"):
         return []
-    kept = {one["name"]: one for one in json.loads(settings["site"]).get("reservations", ())}
+    kept = {reservation["name"]: reservation for reservation in json.loads(settings["site"]).get("reservations", ())}
     workload = folder.parent / record["configuration"]["workload"]["path"]
     if not kept or not workload.exists():
         return []
@@ -415,7 +415,7 @@ def _nodes(table: JobTable, row: int) -> str:
     if not (table.partition and table.partition[row] and names.keys() >= set(ids)):
         return f"nodes {table.allocated[row]}"
     order = {name: place for place, name in enumerate(names.values())}
-    chosen = sorted((names[one] for one in ids), key=order.__getitem__)
+    chosen = sorted((names[number] for number in ids), key=order.__getitem__)
     return f"{compressed(chosen)} of partition {table.partition[row]}"
 
 

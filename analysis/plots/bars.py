@@ -41,7 +41,7 @@ def bars(
     """
     ax = new_axes(ax, 5.4, 1.2 + 0.42 * max(len(values), 1))
     means = [mean_interval(runs) for runs in values.values()]
-    top = max((end for one in means for end in (one.value, one.high) if np.isfinite(end)), default=1.0)
+    top = max((end for interval in means for end in (interval.value, interval.high) if np.isfinite(end)), default=1.0)
     scale, unit = time_unit(top) if seconds else (1.0, "")
     palette = policy_colours(values)
     for row, (name, interval) in enumerate(zip(values, means, strict=True)):
@@ -64,7 +64,7 @@ def bars(
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
-    whiskers = "whiskers: 95 % interval of the mean" if any(one.is_known for one in means) else ""
+    whiskers = "whiskers: 95 % interval of the mean" if any(interval.is_known for interval in means) else ""
     ax.set_xlabel(f"{unit} ({whiskers})" if unit and whiskers else unit or whiskers)
     set_title(ax, title)
     return ax

@@ -246,8 +246,8 @@ def save(ax: Axes, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
     assert isinstance(figure, Figure)
     stem.parent.mkdir(parents=True, exist_ok=True)
     width, height = figure.get_size_inches()
-    for one in figure.axes:
-        for label, inches in ((one.xaxis.label, 0.85 * width), (one.yaxis.label, height)):
+    for axis in figure.axes:
+        for label, inches in ((axis.xaxis.label, 0.85 * width), (axis.yaxis.label, height)):
             letters = max(12, int(72 * inches / (0.56 * float(label.get_fontsize()))))
             label.set_text("\n".join(textwrap.fill(line, letters) for line in label.get_text().split("\n")))
     paths = []

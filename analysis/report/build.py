@@ -190,7 +190,7 @@ def _group(
         glossary(service),
     ]
     if findings:
-        points = [Words(one.text, "" if one.certain else "hint") for one in findings]
+        points = [Words(item.text, "" if item.certain else "hint") for item in findings]
         blocks += [Heading(f"Against {baseline}, one by one", 3), Listing(points)]
     further = _insights(results, rows, loaded)
     losses = [column for column in losses if any(np.isfinite(values[column.name]) for values in further.values())]

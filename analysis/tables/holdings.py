@@ -95,7 +95,7 @@ def byte_seconds_by_storage(table: JobTable) -> Floats:
     place = {storage.id: index for index, storage in enumerate(table.machine.storages)}
     held = np.zeros(len(place))
     _, storage, size, start_s, end_s = _storage_columns(table.ran())
-    places = np.array([place.get(one, -1) for one in storage.tolist()], np.intp)
+    places = np.array([place.get(storage_id, -1) for storage_id in storage.tolist()], np.intp)
     known = places >= 0
     np.add.at(held, places[known], (size * (end_s - start_s))[known])  # in this order: the sums are published
     return held

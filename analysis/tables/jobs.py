@@ -301,7 +301,7 @@ def from_eligible(table: JobTable, folder: Path) -> JobTable:
     if not eligible_s:
         return table
     submitted = zip(table.workload, table.job_id, table.submit_s.tolist(), strict=True)
-    return replace(table, submit_s=np.array([eligible_s.get((one, job), time_s) for one, job, time_s in submitted]))
+    return replace(table, submit_s=np.array([eligible_s.get((run, job), time_s) for run, job, time_s in submitted]))
 
 
 def read_eligible(folder: Path) -> dict[tuple[str, str], float]:

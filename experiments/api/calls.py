@@ -94,7 +94,7 @@ def compare(
         playing,
         typed=True,
         name="compare",
-        workloads=tuple(read(one).spec() for one in given),
+        workloads=tuple(read(source).spec() for source in given),
         platforms=(spec_of(machine),),
         policies=tuple(specs),
         models=modelled,

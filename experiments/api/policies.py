@@ -72,11 +72,11 @@ def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[P
 
     several = list(given) if isinstance(given, list | tuple) else [given]
     specs = []
-    for one in several or policies.FIVE:
-        spec = sessions.typed(msgspec.structs.replace(_spec_of(one, root), session=dict(settings)))
+    for item in several or policies.FIVE:
+        spec = sessions.typed(msgspec.structs.replace(_spec_of(item, root), session=dict(settings)))
         label = policies.label(msgspec.structs.replace(spec, session={}))
-        if not isinstance(one, str | PolicySpec):
-            label = _class_of(one).__name__ + label.removeprefix(spec.policy)
+        if not isinstance(item, str | PolicySpec):
+            label = _class_of(item).__name__ + label.removeprefix(spec.policy)
         specs.append(msgspec.structs.replace(spec, label=label))
     return specs
 
@@ -113,7 +113,11 @@ def _options_of(policy: object) -> dict[str, Any]:
     """
     if not is_dataclass(policy):
         raise SpecError(f"expected names, classes or instances of policies, got {policy!r}")
-    return {one.name: getattr(policy, one.name) for one in fields(policy) if getattr(policy, one.name) != one.default}
+    return {
+        option.name: getattr(policy, option.name)
+        for option in fields(policy)
+        if getattr(policy, option.name) != option.default
+    }
 
 
 def _in_a_file(cls: type, root: Path) -> str:

@@ -245,7 +245,7 @@ class Results:
         few = ("workload", "policy", "seed", "jobs", "rejected", "mean_waiting_time_s", "mean_bounded_slowdown")
         rows = self.table or [{name: row[name] for name in few} for row in self.runs]
         return fragment(
-            Table([*(rows[0] if rows else ())], [[Words(str(one)) for one in row.values()] for row in rows])
+            Table([*(rows[0] if rows else ())], [[Words(str(cell)) for cell in row.values()] for row in rows])
         )
 
 

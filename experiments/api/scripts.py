@@ -30,9 +30,9 @@ def module_of(cls: type) -> str:
     OSError
         No source has the class at its top level.
     """
-    statements = [one for text in _sources() for one in _statements(text)]
+    statements = [statement for text in _sources() for statement in _statements(text)]
     wanted, kept = {cls.__name__}, set[int]()
-    if not any(cls.__name__ in one.binds for one in statements):
+    if not any(cls.__name__ in statement.binds for statement in statements):
         raise OSError("no script or cell has it at its top level")
     before = -1
     while len(kept) != before:
@@ -40,14 +40,18 @@ def module_of(cls: type) -> str:
         for name in sorted(wanted):
             kept.update(_places(statements, name))
         wanted = {cls.__name__}.union(*(statements[place].reads for place in kept))
-    future = ["from __future__ import annotations"] if any("__future__" in one.reads for one in statements) else []
+    future = (
+        ["from __future__ import annotations"]
+        if any("__future__" in statement.reads for statement in statements)
+        else []
+    )
     chosen = (statements[place] for place in sorted(kept) if "__future__" not in statements[place].reads)
-    return "\n\n".join([*future, *(one.text for one in chosen)]) + "\n"
+    return "\n\n".join([*future, *(statement.text for statement in chosen)]) + "\n"
 
 
 def _places(statements: Sequence[_Statement], name: str) -> Iterator[int]:
     """Places of the last statement that binds a name, and of those that change its value after it."""
-    last = max((place for place, one in enumerate(statements) if name in one.binds), default=-1)
+    last = max((place for place, statement in enumerate(statements) if name in statement.binds), default=-1)
     if last < 0:
         return
     yield last
@@ -70,12 +74,12 @@ def _statements(text: str) -> Iterator[_Statement]:
     for node in _flat(tree.body):
         lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
         margin = node.col_offset
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        names = [node_of_name for node_of_name in ast.walk(node) if isinstance(node_of_name, ast.Name)]
         yield _Statement(
             "\n".join(line[margin:] for line in lines),
             frozenset(_bound(node)),
             frozenset(_changed(node)),
-            frozenset({one.id for one in names} | ({"__future__"} if _is_future(node) else set())),
+            frozenset({name.id for name in names} | ({"__future__"} if _is_future(node) else set())),
         )
 
 
@@ -90,7 +94,7 @@ def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _is_future(node: ast.stmt) -> bool:
@@ -105,14 +109,14 @@ def _bound(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.AugAssign):
         return
     if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((one.asname or one.name).partition(".")[0] for one in node.names)
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         return
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.withitem):
             yield from _bound(child)  # type: ignore[arg-type]  # their children are statements and targets
         else:
             yield from (
-                one.id for one in ast.walk(child) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+                node.id for node in ast.walk(child) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             )
 
 

@@ -120,7 +120,7 @@ def _run_grids(
             lambda text: note(text) if conduct.notes or text not in inputs.folded else None,
             refuse=not conduct.force,
         )
-        grids = [_runs_of(one, inputs, conduct.max_runs) for one in campaigns]
+        grids = [_runs_of(campaign, inputs, conduct.max_runs) for campaign in campaigns]
         runs = _checked(grids, inputs)
         count = conclude.shakes if conclude is not None else 0
         refuse_too_many(len(runs) * (1 + count), conduct.max_runs, f"campaign {campaign.name!r}")
@@ -139,7 +139,7 @@ def _run_grids(
     ]
     quiet = dataclasses.replace(campaign, explain=False, uncontended=False)
     tasks += [Task(run, below, quiet, simulator) for repeated in shaken.values() for run in repeated]
-    jobs = {one.id: inputs.jobs(run.workload) for run in runs for one in (run, *shaken.get(run.id, ()))}
+    jobs = {play.id: inputs.jobs(run.workload) for run in runs for play in (run, *shaken.get(run.id, ()))}
     outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=conduct.rerun)
     if shaken and not outcome.failed:
         seal_shaken(root, shaken)

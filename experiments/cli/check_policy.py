@@ -68,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
         with shown(terminal(), lines=True) as show_progress:
             found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), show_progress)
     tell("\n".join(findings_lines(policy, found)))
-    return FAILED if any(one.result == FAILS for one in found.verdicts) else 0
+    return FAILED if any(verdict.result == FAILS for verdict in found.verdicts) else 0
 
 
 def _seconds(text: str) -> float:

@@ -108,7 +108,7 @@ def first_paragraph(thing: object) -> str:
 def _registered(kind: str) -> Iterator[Block]:
     from spillway.base.entry_points import registered
 
-    rows = [(f"`{one.name}`", one.package, one.place) for one in registered(kind)]
+    rows = [(f"`{registration.name}`", registration.package, registration.place) for registration in registered(kind)]
     if rows:
         yield Table(("from installed packages", "package", "class"), rows)
 

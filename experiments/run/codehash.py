@@ -94,7 +94,7 @@ def _reached(roots: Iterable[str], left_out: Set[str]) -> dict[str, Path]:
         module = waiting.pop()
         if module.name not in found:
             found[module.name] = module.path
-            waiting += [one for one in _read(module) if one.name not in left_out]
+            waiting += [module for module in _read(module) if module.name not in left_out]
     return found
 
 

@@ -181,7 +181,7 @@ def events_text(failures: Failures, platform: Platform, workload: Workload, seed
         raise SpecError(
             f"{NAME}: storage_mtbf={failures.storage_mtbf:g}: the machine has no storage nodes with buffers"
         )
-    events = sorted((one for outage in outages for one in outage.events()), key=lambda event: event[:3])
+    events = sorted((event for outage in outages for event in outage.events()), key=lambda event: event[:3])
     return "".join(json.dumps({"timestamp": time_s, **event}) + "\n" for time_s, _, _, event in events)
 
 

@@ -164,14 +164,14 @@ def _place_of_copy(name: str) -> str:
     path = Path(file)
     if path.suffix != ".py" or not path.is_file():
         return name
-    contents = [path.read_bytes(), *(one.read_bytes() for one in neighbours_of(path).values())]
+    contents = [path.read_bytes(), *(path.read_bytes() for path in neighbours_of(path).values())]
     digest = hashlib.sha256(b"\0".join(contents)).hexdigest()[:8]
     return f"{INPUTS}/{path.stem}-{digest}/{path.name}{colon}{cls}"
 
 
 def environment() -> str:
     """Versions of Python and of all installed packages, in the form of ``pip install -r``."""
-    found = {_stated(one) for one in importlib.metadata.distributions()}
+    found = {_stated(distribution) for distribution in importlib.metadata.distributions()}
     lines = sorted((f"{name}=={version}" for name, version in found if name), key=str.lower)
     return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
 

@@ -68,14 +68,14 @@ def jobs_alone(
     They are submitted one after the other, each long after the one before has ended, and without walltimes.
     """
     submitted, submit_s = [], 0.0
-    for one in workload.jobs:
-        fields = {name: value for name, value in one.to_object().items() if name != "walltime"}
-        submitted.append(fields | {"id": one.name, "subtime": submit_s})
-        submit_s += 2 * workload.profiles[one.profile]["cpu"] / speed_flops + _APART_S
+    for job in workload.jobs:
+        fields = {name: value for name, value in job.to_object().items() if name != "walltime"}
+        submitted.append(fields | {"id": job.name, "subtime": submit_s})
+        submit_s += 2 * workload.profiles[job.profile]["cpu"] / speed_flops + _APART_S
     alone = workload_from_object({"nb_res": workload.nb_res, "jobs": submitted, "profiles": dict(workload.profiles)})
     played = play_one_by_one(OneByOne({}), Settings(), model, platform, alone)
     found = {record.job.id: record for record in played if record.job.bb_bytes}
-    return [(one, found[job_id]) for one in workload.jobs if (job_id := f"w0!{one.name}") in found]
+    return [(job, found[job_id]) for job in workload.jobs if (job_id := f"w0!{job.name}") in found]
 
 
 def _left(record: JobRecord, model: IoAware, run_s: float, speed_flops: float) -> float:

@@ -141,7 +141,9 @@ class Recorder(Observer):
         early = self._evicted.pop(running.job.id, [])
         apart = running.apart
         if early or running.past or (apart and any(part.start_s < running.start_s for part in apart)):
-            held = [Holding(one.covering, one.allocation, one.start_s, now_s) for one in running.holdings]
+            held = [
+                Holding(holding.covering, holding.allocation, holding.start_s, now_s) for holding in running.holdings
+            ]
             job, whole = running.job, (running.start_s, now_s)
             self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
 

@@ -108,7 +108,11 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     if repeated:
         pieces.notes.append(f"{repeated} associations of single partitions are not kept: those of the account count")
     if (ROOT, ROOT) in seen:  # a user beside the accounts below the root
-        shares = next(one.shares for one in pieces.associations if (one.account, one.user) == (ROOT, ROOT))
+        shares = next(
+            association.shares
+            for association in pieces.associations
+            if (association.account, association.user) == (ROOT, ROOT)
+        )
         pieces.associations.insert(0, Association(ROOT, shares=shares))
 
 
@@ -125,7 +129,7 @@ def _association(entry: Entry, parent: str, pieces: Pieces) -> Association:
         parent="" if user else parent,
         shares=entry.read(lambda _: whole(shares), "Share", 1) if shares else 1,
         priority=entry.read(whole, "Priority", 0),
-        qos=tuple(one.lstrip("+") for one in entry.names("QOS")),
+        qos=tuple(qos.lstrip("+") for qos in entry.names("QOS")),
         default_qos=entry.text("DefQOS", "DefaultQOS"),
         limits=_limits_of(entry, pieces),
     )
@@ -182,12 +186,14 @@ def read_qos(text: str, name: str, pieces: Pieces) -> None:
 def with_defaults(pieces: Pieces) -> list[Association]:
     """The associations, each user's default account marked: the one stated, else the only one."""
     accounts: dict[str, list[str]] = {}
-    for one in pieces.associations:
-        if one.user:
-            accounts.setdefault(one.user, []).append(one.account)
+    for association in pieces.associations:
+        if association.user:
+            accounts.setdefault(association.user, []).append(association.account)
 
     def is_default(one: Association) -> bool:
         stated = pieces.default_accounts.get(one.user, "")
         return bool(one.user) and (one.account == stated or (not stated and len(accounts[one.user]) == 1))
 
-    return [msgspec.structs.replace(one, default=is_default(one)) for one in pieces.associations]
+    return [
+        msgspec.structs.replace(association, default=is_default(association)) for association in pieces.associations
+    ]

@@ -92,7 +92,7 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
     _note_dropped(entry, _OF_CLUSTER, pieces)
     for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
         pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows its contents")
-    pieces.configured_licenses += [License(*one) for one in entry.read(counts, "Licenses", {}).items()]
+    pieces.configured_licenses += [License(*license_) for license_ in entry.read(counts, "Licenses", {}).items()]
     pieces.cluster = pieces.cluster or entry.text("ClusterName")
     if kind := entry.text("BurstBufferType"):
         pieces.buffers = Buffers(kind=kind.rpartition("/")[2])
@@ -125,9 +125,9 @@ def _node_sets(lines: Sequence[Entry]) -> dict[str, str]:
         if name := line.text("NodeSet"):
             feature = line.text("Feature")
             having = [
-                one.text("NodeName")
-                for one in lines
-                if feature and feature in (*one.names("Feature"), *one.names("Features")) and one.text("NodeName")
+                line.text("NodeName")
+                for line in lines
+                if feature and feature in (*line.names("Feature"), *line.names("Features")) and line.text("NodeName")
             ]
             found[name] = ",".join(filter(None, (line.text("Nodes"), *having)))
     return found
@@ -155,7 +155,9 @@ def notes_of(pieces: Pieces) -> Iterator[str]:
     entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
         yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"
-    limited = any(one.limits != Limits() for several in (pieces.associations, pieces.qos) for one in several)
+    limited = any(
+        association.limits != Limits() for several in (pieces.associations, pieces.qos) for association in several
+    )
     if limited and pieces.scheduler is not None and not pieces.scheduler.enforces_limits:
         yield "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played"
 

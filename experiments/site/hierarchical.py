@@ -67,16 +67,16 @@ def read_resources(text: str, name: str, pieces: Pieces) -> None:
         found = msgspec.convert(yaml.load(text, yaml.SafeLoader), list[_Resource])
     except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
         raise InputError(f"{name}: {' '.join(str(error).replace(_NAMELESS, 'the file').split())}") from None
-    for number, one in enumerate(found):
-        if one.disable_hres:
-            pieces.notes.append(f"resource {one.resource}: it is disabled at the site, and kept here")
-        if one.topology:
-            pieces.notes.append(f"resource {one.resource}: its block topology is not kept")
+    for number, resource in enumerate(found):
+        if resource.disable_hres:
+            pieces.notes.append(f"resource {resource.resource}: it is disabled at the site, and kept here")
+        if resource.topology:
+            pieces.notes.append(f"resource {resource.resource}: its block topology is not kept")
         layers = [
-            _layer(layer, place, f"{name}: $[{number}].layers[{place}]") for place, layer in enumerate(one.layers)
+            _layer(layer, place, f"{name}: $[{number}].layers[{place}]") for place, layer in enumerate(resource.layers)
         ]
-        variables = {value.name: value.amount() for value in one.variables or ()}
-        pieces.resources.append(Resource(one.resource, int(one.mode[-1]), tuple(layers), variables))
+        variables = {value.name: value.amount() for value in resource.variables or ()}
+        pieces.resources.append(Resource(resource.resource, int(resource.mode[-1]), tuple(layers), variables))
 
 
 def _layer(layer: _Layer, place: int, where: str) -> Layer:

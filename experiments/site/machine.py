@@ -43,7 +43,7 @@ _NOT_PLAYED = ("MAGNETIC", "TIME_FLOAT", "REPLACE", "REPLACE_DOWN")
 def read_partitions(text: str, name: str, pieces: Pieces) -> None:
     """``scontrol show partition -o``."""
     found = (partition_of(entry, pieces) for entry in records(text, name, "PartitionName"))
-    pieces.partitions += [one for one in found if one is not None]
+    pieces.partitions += [partition for partition in found if partition is not None]
 
 
 def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
@@ -107,8 +107,8 @@ def _nodes(entry: Entry) -> str:
 def _gpus(text: str) -> int:
     """GPUs of a node: ``gpu:4``, ``gpu:a100:4(S:0-1)``, several separated by commas, are added up."""
     total = 0
-    for one in _OUTSIDE.sub("", text).split(","):
-        kind, *rest = one.split(":")
+    for part in _OUTSIDE.sub("", text).split(","):
+        kind, *rest = part.split(":")
         if kind == "gpu":
             total += count_of(rest[-1]) if rest and rest[-1][:1].isdigit() else 1
     return total
@@ -200,8 +200,8 @@ def read_licenses(text: str, name: str, pieces: Pieces) -> None:
         }
         layers.setdefault(label, (entry.read(whole, "Mode", 1), []))[1].append(Layer(entry.text("LayerName"), **values))
     for label, (mode, found) in layers.items():
-        inner = {one.parent for one in found}
-        leaves = tuple(_without_nodes(one) if mode == 3 and one.name in inner else one for one in found)
+        inner = {layer.parent for layer in found}
+        leaves = tuple(_without_nodes(layer) if mode == 3 and layer.name in inner else layer for layer in found)
         pieces.counted.append(Resource(label, mode, leaves))
 
 

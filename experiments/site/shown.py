@@ -28,17 +28,19 @@ _PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
     ("flags of priority beyond those of docs/priority.md", lambda site: set(site.weights.flags) - PLAYED_FLAGS),
     (
         "limits of resources other than nodes and GPUs",
-        lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
+        lambda site: any(_limited(association) for several in (site.associations, site.qos) for association in several),
     ),
     (
         "limits, which the site does not enforce (AccountingStorageEnforce)",
         lambda site: (
             not site.scheduler.enforces_limits
-            and any(one.limits != Limits() for several in (site.associations, site.qos) for one in several)
+            and any(
+                association.limits != Limits() for several in (site.associations, site.qos) for association in several
+            )
         ),
     ),
-    ("flags of QOS", lambda site: {flag for one in site.qos for flag in one.flags} - {"DenyOnLimit"}),
-    ("which QOS users may name: any", lambda site: any(one.qos for one in site.associations)),
+    ("flags of QOS", lambda site: {flag for qos in site.qos for flag in qos.flags} - {"DenyOnLimit"}),
+    ("which QOS users may name: any", lambda site: any(association.qos for association in site.associations)),
     (
         "preemption other than by tier (partition_prio) or QOS (qos)",
         lambda site: site.scheduler.preempt not in ("", "none", *KINDS),
@@ -87,27 +89,27 @@ def _tables(site: Site) -> Iterator[tuple[str, Table]]:
                 Table(("account or user", "shares", "normalised", "priority", "limits"), list(_shares(entries))),
             )
         elif key not in SINGLE:
-            columns = list(dict.fromkeys(name for one in entries for name in _changed(one)))
+            columns = list(dict.fromkeys(name for entry in entries for name in _changed(entry)))
             headings = [START if name == "start_s" else name for name in columns]  # as in the file
-            rows = [[_plain(name, getattr(one, name), site) for name in columns] for one in entries]
+            rows = [[_plain(name, getattr(entry, name), site) for name in columns] for entry in entries]
             yield key.replace("_", " "), Table(headings, rows)
 
 
 def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
     """The tree of accounts, users below theirs; shares among siblings, and of the whole."""
     below: dict[str, list[Association]] = defaultdict(list)
-    for one in associations:
-        below[one.account if one.user else one.parent].append(one)
+    for association in associations:
+        below[association.account if association.user else association.parent].append(association)
 
     def under(account: str, part: float, depth: int) -> Iterator[Sequence[str]]:
         siblings = below[account]
-        total = sum(one.shares for one in siblings) or 1
-        for one in siblings:
-            own = part * one.shares / total
-            name = f"{'  ' * depth}{one.user or one.account}{' (default account)' if one.default else ''}"
-            yield name, str(one.shares), f"{own:.4f}", str(one.priority), _plain("limits", one.limits)
-            if not one.user:
-                yield from under(one.account, own, depth + 1)
+        total = sum(sibling.shares for sibling in siblings) or 1
+        for sibling in siblings:
+            own = part * sibling.shares / total
+            name = f"{'  ' * depth}{sibling.user or sibling.account}{' (default account)' if sibling.default else ''}"
+            yield name, str(sibling.shares), f"{own:.4f}", str(sibling.priority), _plain("limits", sibling.limits)
+            if not sibling.user:
+                yield from under(sibling.account, own, depth + 1)
 
     return under("", 1.0, 0)
 
@@ -154,7 +156,7 @@ def _plain(name: str, value: Any, site: Site | None = None) -> str:
         return " ".join(f"{key}={amount}" for key, amount in sizes.items()) or NONE
     if isinstance(value, tuple):
         return ("; " if value and isinstance(value[0], msgspec.Struct) else " ").join(
-            _plain("", one) for one in value
+            _plain("", member) for member in value
         ) or NONE
     if name == "start_s":
         return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"

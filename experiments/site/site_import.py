@@ -164,7 +164,7 @@ def _written(pieces: Pieces) -> SiteText:
     partitions = pieces.partitions or pieces.configured
     nodes = _nodes(pieces)
     assumed = dict(_assumed(pieces, bool(nodes)))
-    configured = {one.name for one in pieces.resources}
+    configured = {resource.name for resource in pieces.resources}
     site = Site(
         name=pieces.cluster,
         partitions=tuple(partitions),
@@ -173,12 +173,12 @@ def _written(pieces: Pieces) -> SiteText:
         licenses=tuple(pieces.licenses or pieces.configured_licenses),
         resources=tuple(
             kept
-            for one in (*pieces.resources, *(one for one in pieces.counted if one.name not in configured))
-            if (kept := _on_nodes(one, pieces)) is not None
+            for resource in (*pieces.resources, *(item for item in pieces.counted if item.name not in configured))
+            if (kept := _on_nodes(resource, pieces)) is not None
         ),
         gpus=tuple(Gpus(count, compressed(names)) for count, names in sorted(pieces.gpus.items())),
         cpus=tuple(_cpus(pieces, nodes)),
-        reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
+        reservations=tuple(_within(reservation, set(nodes), pieces) for reservation in pieces.reservations),
         weights=pieces.weights or Weights(),
         scheduler=pieces.scheduler or Scheduler(),
         buffers=pieces.buffers or Buffers(kind=NO_BUFFERS if pieces.weights is not None else ""),
@@ -190,8 +190,10 @@ def _nodes(pieces: Pieces) -> list[str]:
     """Names of compute nodes: listed, else those of partitions, in their order; of ``slurm.conf`` all its nodes."""
     if pieces.nodes:
         return pieces.nodes
-    named = [name for one in (pieces.partitions or pieces.configured) for name in expanded(one.nodes)]
-    every = pieces.configured_nodes if not named or any(not one.nodes for one in pieces.configured) else named
+    named = [name for partition in (pieces.partitions or pieces.configured) for name in expanded(partition.nodes)]
+    every = (
+        pieces.configured_nodes if not named or any(not partition.nodes for partition in pieces.configured) else named
+    )
     return list(dict.fromkeys(every or named))
 
 
@@ -234,10 +236,10 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
 
 def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Association]:
     """The associations, and those of accounts that only their users or accounts below them name."""
-    known = {one.account for one in associations if not one.user}
-    named = [one.account if one.user else one.parent for one in associations]
+    known = {association.account for association in associations if not association.user}
+    named = [association.account if association.user else association.parent for association in associations]
     missing = [account for account in dict.fromkeys(named) if account and account not in known and account != ROOT]
-    if any(one.account == ROOT for one in associations) and ROOT not in known:
+    if any(association.account == ROOT for association in associations) and ROOT not in known:
         missing.append(ROOT)
     for account in missing:
         pieces.notes.append(f"ASSUMED: account {account} has no association of its own: 1 share, below the root")
@@ -248,9 +250,11 @@ def _on_nodes(resource: Resource, pieces: Pieces) -> Resource | None:
     """A resource without layers that have no nodes; mode 3 keeps them, since their nodes are those of layers below."""
     if resource.mode == 3:
         return resource
-    kept = tuple(one for one in resource.layers if one.nodes)
+    kept = tuple(layer for layer in resource.layers if layer.nodes)
     pieces.notes += [
-        f"resource {resource.name}: layer {one.name} has no nodes: left out" for one in resource.layers if not one.nodes
+        f"resource {resource.name}: layer {layer.name} has no nodes: left out"
+        for layer in resource.layers
+        if not layer.nodes
     ]
     return msgspec.structs.replace(resource, layers=kept) if kept else None
 

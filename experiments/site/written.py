@@ -65,8 +65,8 @@ def written(what: SiteText) -> str:
         lines += _comment(f"ASSUMED: {what.assumed[key]}") if key in what.assumed else []
         if key in SINGLE:
             lines += [f"[{key}]", *_keys(value)]
-        for one in () if key in SINGLE else value:
-            lines += [f"[[{key}]]", *_keys(one), ""]
+        for table in () if key in SINGLE else value:
+            lines += [f"[[{key}]]", *_keys(table), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -128,10 +128,10 @@ def _value(value: Any) -> str:
         inner = (line.partition("  #")[0] for line in _keys(value))
         return "{ " + ", ".join(inner) + " }"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(key)} = {_value(member)}" for key, member in value.items()) + " }"
     if isinstance(value, tuple | list):
         if value and isinstance(value[0], msgspec.Struct):
-            return "[\n" + "".join(f"    {_value(one)},\n" for one in value) + "]"
+            return "[\n" + "".join(f"    {_value(member)},\n" for member in value) + "]"
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()

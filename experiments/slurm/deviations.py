@@ -86,7 +86,7 @@ def waits(recording: Recording, starts: Sequence[float]) -> Waits:
         assert job.started is not None
         recorded.append(job.started - job.submitted)
         simulated.append(math.inf if math.isnan(start_s) else start_s - job.submitted)
-    errors = [abs(one - other) for one, other in zip(simulated, recorded, strict=True)]
+    errors = [abs(simulation - other) for simulation, other in zip(simulated, recorded, strict=True)]
     return Waits(statistics.fmean(recorded), statistics.fmean(simulated), statistics.fmean(errors))
 
 
@@ -110,17 +110,17 @@ class NoiseFloor(NamedTuple):
     @property
     def jobs_within(self) -> bool:
         """Whether a job's wait differs from real runs by no more on average than two of these do at most."""
-        return statistics.fmean(one.error for one in self.simulated) <= max(self.apart)
+        return statistics.fmean(run.error for run in self.simulated) <= max(self.apart)
 
     @property
     def mean_within(self) -> bool:
         """Whether the mean wait is at most as far from the range of the real means as that is wide."""
         least_s, most_s = min(self.means_s), max(self.means_s)
-        found_s, width_s = statistics.fmean(one.simulated_s for one in self.simulated), most_s - least_s
+        found_s, width_s = statistics.fmean(run.simulated_s for run in self.simulated), most_s - least_s
         return least_s - width_s <= found_s <= most_s + width_s
 
     def __str__(self) -> str:
-        errors, means = [one.error for one in self.simulated], [one.simulated_s for one in self.simulated]
+        errors, means = [item.error for item in self.simulated], [run.simulated_s for run in self.simulated]
         rows = (
             ("a job's wait", self.jobs_within, f"{_range(self.apart, '.0%')} between two real runs",
              f"{_range(errors, '.0%')} simulated"),
@@ -137,7 +137,10 @@ def noise_floor(runs: Sequence[Recording], regular: Sequence[Sequence[float]]) -
     """Compare runs of the same jobs with each other, and with simulated starts (s), one sequence a run."""
     real = [[(job.started or 0.0) - (job.submitted or 0.0) for job in run.jobs] for run in runs]
     apart = tuple(
-        _share(statistics.fmean(abs(one - other) for one, other in zip(*both, strict=True)), statistics.fmean(both[0]))
+        _share(
+            statistics.fmean(abs(simulation - other) for simulation, other in zip(*both, strict=True)),
+            statistics.fmean(both[0]),
+        )
         for both in itertools.combinations(real, 2)
     )
     simulated = tuple(itertools.starmap(waits, zip(runs, regular, strict=True)))

@@ -299,7 +299,7 @@ class _Play:
         shares = self._world.answer(_SHARES).splitlines()
         if priorities:
             at_s = round(time.time(), 3)
-            self._instants.append(Instant(at_s=at_s, priorities=priorities, shares=[one.strip() for one in shares]))
+            self._instants.append(Instant(at_s=at_s, priorities=priorities, shares=[share.strip() for share in shares]))
 
     def _submit(self, job: Submission, number: int) -> None:
         command = ["sbatch", "--parsable", f"--job-name={number}", f"--nodes={job.nodes}", f"--time={job.limit_min}"]

@@ -259,10 +259,10 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Slu
         assert job.submitted is not None
         job.submitted = min(job.submitted, _epoch_s(text) + 1.0 - TIE_S)
     origin = math.floor(min(job.submitted for job in found if job.submitted is not None) / MINUTE_S) * MINUTE_S
-    for one in found:
+    for item in found:
         for step in (*STEPS, "idle"):
-            if (at := getattr(one, step)) is not None:
-                setattr(one, step, round(at - origin, 4))
+            if (at := getattr(item, step)) is not None:
+                setattr(item, step, round(at - origin, 4))
     return Recording(
         slurm=version[1] if version else "",
         settings=settings,
@@ -272,7 +272,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Slu
         jobs=found,
         states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in seen.states],
         calculated=[round(at - origin, 3) for at in passes["calculated"]],
-        instants=[msgspec.structs.replace(one, at_s=round(one.at_s - origin, 3)) for one in seen.instants],
+        instants=[msgspec.structs.replace(instant, at_s=round(instant.at_s - origin, 3)) for instant in seen.instants],
         site=seen.site,
         begins=datetime.fromtimestamp(origin, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     )

@@ -118,7 +118,7 @@ class _PriorityProbe:
     def __init__(self, recording: Recording) -> None:
         self.site = site_of_recording(recording)
         self.priorities: list[dict[tuple[int, str], int]] = []
-        self._instants = [one.at_s for one in recording.instants]
+        self._instants = [instant.at_s for instant in recording.instants]
 
     def __call__(self, view: View) -> None:
         while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:

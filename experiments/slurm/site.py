@@ -109,9 +109,9 @@ def slurm_conf_lines(site: Site) -> str:
     weights = "\n".join(f"PriorityWeight{name}={weight}" for name, weight in site.weights.items())
     licenses = ",".join(f"{name}:{count}" for name, count in site.licenses.items())
     partitions = "\n".join(
-        f"PartitionName={one.name} Nodes=n[{one.first}-{one.last}] Default={'NO' if place else 'YES'} "
-        f"MaxTime=INFINITE State=UP PriorityTier={one.tier} PriorityJobFactor={one.factor}"
-        for place, one in enumerate(site.partitions)
+        f"PartitionName={partition.name} Nodes=n[{partition.first}-{partition.last}] Default={'NO' if place else 'YES'}"
+        f" MaxTime=INFINITE State=UP PriorityTier={partition.tier} PriorityJobFactor={partition.factor}"
+        for place, partition in enumerate(site.partitions)
     )
     tres = ",".join(f"license/{name}" for name in site.licenses)
     return f"""PriorityType=priority/multifactor

@@ -80,7 +80,7 @@ def generated(
 
 def _at_site(job: Submission, number: int, site: Site, draw: random.Random) -> Submission:
     """The same job of one of the site's users; ``number``: number of jobs before it."""
-    names = [one.name for one in site.partitions]
+    names = [partition.name for partition in site.partitions]
     license, count = draw.choice(list(site.licenses.items()))
     holds, waits = draw.random() < _WITH_LICENSES, draw.random() < _DEPENDENT
     before = draw.randint(max(1, number - _REACH), max(1, number))
@@ -144,8 +144,8 @@ def recordings_of(options: Mapping[str, Any]) -> list[Recording]:
     for name in (*given, *(["record"] if options["record"] is not None else [])):
         raise SpecError(f"--replay and {_flag(name)} exclude each other: the recording says how Slurm was run")
     found = [read(path) for path in options["replay"]]
-    for path, one in zip(options["replay"], found, strict=True):
-        if (one.settings, _requests(one)) != (found[0].settings, _requests(found[0])):
+    for path, recording in zip(options["replay"], found, strict=True):
+        if (recording.settings, _requests(recording)) != (found[0].settings, _requests(found[0])):
             raise SpecError(
                 f"--replay {path}: expected a run of the same jobs on the same Slurm as {options['replay'][0]}, "
                 "with which it is compared"
@@ -209,4 +209,4 @@ def compared(recording: Recording) -> tuple[list[Block], bool]:
 
 def beside(recordings: Sequence[Recording]) -> str:
     """The noise floor of several runs of the same jobs, and whether the simulator with regular passes is within it."""
-    return str(noise_floor(recordings, [starts(one, passes=False) for one in recordings]))
+    return str(noise_floor(recordings, [starts(recording, passes=False) for recording in recordings]))

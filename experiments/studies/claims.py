@@ -202,12 +202,14 @@ def check_claims(claims: Sequence[Claim]) -> None:
     if empty is not None:
         raise SpecError(f"claim {empty!r}: no value can lie in its region")
     beyond = next(
-        (one for one in claims if one.share_of and (one.region.low > one.share_of or one.region.high < 0)), None
+        (claim for claim in claims if claim.share_of and (claim.region.low > claim.share_of or claim.region.high < 0)),
+        None,
     )
     if beyond is not None:
         raise SpecError(f"claim {beyond.name!r}: a share of {beyond.share_of:g} cannot lie in its region")
     endless = next(
-        (one.name for one in claims if one.one_run and not math.isfinite(one.region.high - one.region.low)), ""
+        (claim.name for claim in claims if claim.one_run and not math.isfinite(claim.region.high - claim.region.low)),
+        "",
     )
     if endless:
         raise SpecError(f"claim {endless!r}: a single run has a number, but its region has one side only")

@@ -213,8 +213,8 @@ def _filled(value: Any, row: Row) -> Any:
         alone = re.fullmatch(r"\{(\w+)\}", value)
         return row.get(alone[1], value) if alone else value.format_map(row) if row else value
     if isinstance(value, dict):
-        return {name: _filled(one, row) for name, one in value.items()}
-    return [_filled(one, row) for one in value] if isinstance(value, list) else value
+        return {name: _filled(member, row) for name, member in value.items()}
+    return [_filled(member, row) for member in value] if isinstance(value, list) else value
 
 
 def _claim(row: Row, known: Mapping[str, Callable[..., Any]], lists: Lists) -> Claim:
@@ -261,7 +261,7 @@ def _measure(given: Row, known: Mapping[str, Callable[..., Any]]) -> Any:
         raise SpecError(f"measure {given}: expected one of {', '.join(known)}")
     make = known[kind]
     cls = make.func if isinstance(make, partial) else make
-    names = [one.name for one in fields(cls)] if isinstance(cls, type) else ["metric", "axes"]
+    names = [info.name for info in fields(cls)] if isinstance(cls, type) else ["metric", "axes"]
     first = {names[0]: given[kind]} if not isinstance(given[kind], dict) else given[kind]
     found = {name: _field(value, known) for name, value in {**first, **given}.items() if name != kind}
     empty: dict[str, Any] = {name: {} for name in names if name in ("axes", "above", "below")}
@@ -276,9 +276,9 @@ def _field(value: Any, known: Mapping[str, Callable[..., Any]]) -> Any:
 
 def _choice(row: Row, has: Callable[[str, Value], bool]) -> Choice:
     given = msgspec.convert(row.get("readings", []), list[_Reading])
-    readings = [one for one in given if has(str(row.get("axis")), one.value)]
-    words = {one.value: one.words for one in readings}
-    fitted = {one.value: one.fitted_to for one in readings if one.fitted_to}
+    readings = [reading for reading in given if has(str(row.get("axis")), reading.value)]
+    words = {reading.value: reading.words for reading in readings}
+    fitted = {reading.value: reading.fitted_to for reading in readings if reading.fitted_to}
     return replace(_made(Choice, row, readings=lambda _: words), fitted=fitted)
 
 

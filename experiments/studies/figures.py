@@ -99,11 +99,11 @@ class Lines:
 
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}
-        for (name, x), one in self._values(results).items():
-            whole = one.units >= statistics.FEWEST and not self.parts
-            ends = (one.low, one.high) if whole else (one.value, one.value)
+        for (name, x), estimate in self._values(results).items():
+            whole = estimate.units >= statistics.FEWEST and not self.parts
+            ends = (estimate.low, estimate.high) if whole else (estimate.value, estimate.value)
             place = float(str(x).rpartition(" ")[2])
-            found.setdefault(self.names.get(name, str(name)), []).append((place, one.value, *ends))
+            found.setdefault(self.names.get(name, str(name)), []).append((place, estimate.value, *ends))
         return {name: sorted(line) for name, line in found.items()}
 
     def _values(self, results: Results) -> dict[tuple[Value, ...], Estimate]:
@@ -239,7 +239,14 @@ class Forest:
         """Values that a logarithmic axis can show; a single unit has no interval."""
         found = {" ".join(map(str, row)): values[metric] for row, values in table.estimates(results).items()}
         return {
-            name: (one.value, *((one.low, one.high) if one.low > 0 and math.isfinite(one.high) else (one.value,) * 2))
-            for name, one in found.items()
-            if 0 < one.value < math.inf
+            name: (
+                estimate.value,
+                *(
+                    (estimate.low, estimate.high)
+                    if estimate.low > 0 and math.isfinite(estimate.high)
+                    else (estimate.value,) * 2
+                ),
+            )
+            for name, estimate in found.items()
+            if 0 < estimate.value < math.inf
         }

@@ -79,7 +79,7 @@ class RatioOfMeans:
         here = results.at(self.axes)
         above, below = here.means(self.metric, self.above), here.means(self.metric, self.below)
         found = {
-            unit: one / below[unit] if below[unit] > 0 else math.nan for unit, one in above.items() if unit in below
+            unit: upper / below[unit] if below[unit] > 0 else math.nan for unit, upper in above.items() if unit in below
         }
         return {unit: 100 * (value - 1) for unit, value in found.items()} if self.percent else found
 

@@ -56,18 +56,18 @@ class Pair:
 
 def apart(study: Study, crossed: _Crossed) -> list[Pair]:
     """Find the pairs, in the order of the claims."""
-    claims = [one.claim.name for one in next(iter(crossed.values()), ())]
+    claims = [judged.claim.name for judged in next(iter(crossed.values()), ())]
     holds = [
         [reading for reading, every in crossed.items() if every[place].verdict.holds] for place in range(len(claims))
     ]
     found = []
-    for one, other in itertools.combinations(range(len(claims)), 2):
-        together = any(every[one].by_value and every[other].by_value for every in crossed.values())
-        if holds[one] and holds[other] and not together:
-            joined = list(dict.fromkeys(_joined(study, holds[one], holds[other])))
+    for first, other in itertools.combinations(range(len(claims)), 2):
+        together = any(every[first].by_value and every[other].by_value for every in crossed.values())
+        if holds[first] and holds[other] and not together:
+            joined = list(dict.fromkeys(_joined(study, holds[first], holds[other])))
             tried = tuple(reading for reading in joined if reading in crossed)
             left = tuple(reading for reading in joined if reading not in crossed)
-            found.append(Pair(claims[one], claims[other], tuple(holds[one]), tuple(holds[other]), tried, left))
+            found.append(Pair(claims[first], claims[other], tuple(holds[first]), tuple(holds[other]), tried, left))
     return found
 
 
@@ -89,13 +89,13 @@ def _joined(study: Study, ones: Sequence[Reading], others: Sequence[Reading]) ->
     than needed to give a statement are joined.
     """
     usual = study.usual
-    for one, other in itertools.product(_least(usual, ones), _least(usual, others)):
-        both = one | other
-        if len(dict(both)) == len(both) and both not in (one, other):
+    for point, other in itertools.product(_least(usual, ones), _least(usual, others)):
+        both = point | other
+        if len(dict(both)) == len(both) and both not in (point, other):
             yield tuple({**usual, **dict(both)}.items())
 
 
 def _least(usual: Mapping[str, Value], readings: Sequence[Reading]) -> list[frozenset[tuple[str, Value]]]:
     """Changes of readings, without those that contain all changes of another reading and more."""
     changes = [frozenset((axis, value) for axis, value in reading if value != usual[axis]) for reading in readings]
-    return [one for one in changes if not any(other < one for other in changes)]
+    return [change for change in changes if not any(other < change for other in changes)]

@@ -99,14 +99,16 @@ class Outcome:
 
 def counts(judged: Sequence[JudgedClaim]) -> str:
     """Number of claims by verdict, in words."""
-    found = ", ".join(f"{sum(one.verdict is verdict for one in judged)} {verdict.value}" for verdict in Verdict)
+    found = ", ".join(
+        f"{sum(judged_claim.verdict is verdict for judged_claim in judged)} {verdict.value}" for verdict in Verdict
+    )
     return f"{len(judged)} claims: {found}"
 
 
 def show(outcome: Outcome, console: Console) -> None:
     """Print the claims, their count, and the comparison of readings."""
     if outcome.judged:
-        alone = [one for one in outcome.judged if not one.claim.group]
+        alone = [judged for judged in outcome.judged if not judged.claim.group]
         if alone:
             show_table(console, _claims(outcome, alone), outcome.study.title)
         if len(alone) < len(outcome.judged):
@@ -144,10 +146,10 @@ def lines_of(outcome: Outcome) -> list[Line]:
     """The claims as lines of the table of all studies."""
     return [
         Line(
-            outcome.study.name, one.claim.group, one.claim.place, one.claim.name, one.claim.statement,
-            "" if outcome.withheld else _published(one), _ours(one), one.verdict.value, one.why,
+            outcome.study.name, judged.claim.group, judged.claim.place, judged.claim.name, judged.claim.statement,
+            "" if outcome.withheld else _published(judged), _ours(judged), judged.verdict.value, judged.why,
         )
-        for one in outcome.judged
+        for judged in outcome.judged
     ]  # fmt: skip
 
 
@@ -159,7 +161,9 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> str:
     claims = len(next(iter(crossed.values())))
     compared = [place for place in range(claims) if any(every[place].cases for every in crossed.values())]
     judged = {reading: [every[place] for place in compared] for reading, every in crossed.items()}
-    played = {reading: ones for reading, ones in judged.items() if ones and all(one.cases for one in ones)}
+    played = {
+        reading: ones for reading, ones in judged.items() if ones and all(judged_claim.cases for judged_claim in ones)
+    }
     looked = f"{len(played)} readings were compared"
     looked += (
         f", {len(crossed) - len(played)} more were not played to their end." if len(played) < len(crossed) else "."
@@ -169,10 +173,10 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> str:
         looked += f" {left_out} statements are compared under none of them."
     if not played:
         return looked
-    all_hold = [reading for reading, ones in played.items() if all(one.verdict.holds for one in ones)]
+    all_hold = [reading for reading, ones in played.items() if all(judged_claim.verdict.holds for judged_claim in ones)]
     if all_hold and not left_out:
         return f"{looked} All statements hold under: {'; '.join(map(_words, all_hold))}."
-    most = max(sum(one.verdict.holds for one in ones) for ones in played.values())
+    most = max(sum(judged_claim.verdict.holds for judged_claim in ones) for ones in played.values())
     return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {len(compared)}."
 
 
@@ -180,12 +184,12 @@ def _reading_table(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> Table:
     """Readings by statement, with the verdicts."""
     readings = list(crossed)
     axes = [name for name, _ in readings[0]]
-    names = [one.claim.name for one in crossed[readings[0]]]
+    names = [judged_claim.claim.name for judged_claim in crossed[readings[0]]]
     rows = [
         (
             *(str(value) for _, value in reading),
-            *(MARKS[one.verdict] for one in crossed[reading]),
-            str(sum(one.verdict.holds for one in crossed[reading])),
+            *(MARKS[judged_claim.verdict] for judged_claim in crossed[reading]),
+            str(sum(judged_claim.verdict.holds for judged_claim in crossed[reading])),
         )
         for reading in readings
     ]
@@ -196,10 +200,10 @@ def _pair_table(study: Study, found: Sequence[Pair]) -> Table:
     """Pairs of statements that no reading gives together, with the choices that decide them, and joined readings."""
     rows = [
         (
-            one.one, one.other, str(len(one.gives_one)), str(len(one.gives_other)),
-            ", ".join(choice.axis for choice in one.decided_by(study.choices)), _joined_words(one),
+            judged.one, judged.other, str(len(judged.gives_one)), str(len(judged.gives_other)),
+            ", ".join(choice.axis for choice in judged.decided_by(study.choices)), _joined_words(judged),
         )
-        for one in found
+        for judged in found
     ]  # fmt: skip
     columns = ("statement", "excludes", "readings that give it", "that give the other", "decided by", "joined readings")
     return Table(columns, rows)
@@ -216,11 +220,11 @@ def _varied_table(outcome: Outcome) -> Table:
     """Results of claims over draws of the fitted numbers."""
     rows = [
         (
-            one.claim.name, _ours(one), f"{found.holds} of {found.draws}", _number(found.low), _number(found.high),
-            one.verdict.value,
+            judged.claim.name, _ours(judged), f"{found.holds} of {found.draws}", _number(found.low),
+            _number(found.high), judged.verdict.value,
         )
-        for one in outcome.judged
-        if (found := outcome.varied.get(one.claim.name)) is not None
+        for judged in outcome.judged
+        if (found := outcome.varied.get(judged.claim.name)) is not None
     ]  # fmt: skip
     return Table(("claim", "ours", "holds in draws", "smallest", "largest", "verdict"), rows)
 
@@ -231,8 +235,8 @@ def _words(reading: Reading) -> str:
 
 def _group_table(judged: Sequence[JudgedClaim]) -> Table:
     """Number of claims by group and verdict."""
-    found = Counter((one.claim.group, one.verdict) for one in judged)
-    groups = [group for group in dict.fromkeys(one.claim.group for one in judged) if group]
+    found = Counter((judged_claim.claim.group, judged_claim.verdict) for judged_claim in judged)
+    groups = [group for group in dict.fromkeys(judged_claim.claim.group for judged_claim in judged) if group]
     rows = [(group, *(str(found[group, verdict]) for verdict in Verdict)) for group in groups]
     return Table(("group", *(verdict.value for verdict in Verdict)), rows)
 
@@ -242,11 +246,21 @@ def _claims(outcome: Outcome, judged: Sequence[JudgedClaim]) -> Table:
     published = not outcome.withheld
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
     rows = []
-    for one in judged:
-        stated = (_published(one),) if published else ()
-        p_value = "" if math.isnan(one.p_value) or one.claim.exact else f"{one.p_value:.3f}"
-        verdict = one.verdict.value
-        rows.append((one.claim.place, one.claim.statement, *stated, _ours(one), p_value, verdict, one.why))
+    for judged_claim in judged:
+        stated = (_published(judged_claim),) if published else ()
+        p_value = "" if math.isnan(judged_claim.p_value) or judged_claim.claim.exact else f"{judged_claim.p_value:.3f}"
+        verdict = judged_claim.verdict.value
+        rows.append(
+            (
+                judged_claim.claim.place,
+                judged_claim.claim.statement,
+                *stated,
+                _ours(judged_claim),
+                p_value,
+                verdict,
+                judged_claim.why,
+            )
+        )
     return Table(columns, rows)
 
 
@@ -329,8 +343,8 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
 def _grouped(outcome: Outcome) -> Iterator[Block]:
     """Claims without a group, the number of claims by group and verdict, and the claims of each group."""
     groups: dict[str, list[JudgedClaim]] = {}
-    for one in outcome.judged:
-        groups.setdefault(one.claim.group, []).append(one)
+    for item in outcome.judged:
+        groups.setdefault(item.claim.group, []).append(item)
     if "" in groups:
         yield _claims(outcome, groups.pop(""))
     if groups:
@@ -352,7 +366,7 @@ def _chosen(study: Study) -> Iterator[Block]:
     if study.parameters:
         yield Heading("Numbers that were chosen")
         columns = ("parameter", "value", "range", "why", "fitted to")
-        yield Table(columns, [_parameter(one) for one in study.parameters])
+        yield Table(columns, [_parameter(parameter) for parameter in study.parameters])
 
 
 def _parameter(one: Parameter) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ class Study:
     @property
     def usual(self) -> dict[str, Value]:
         """The study's own reading, and its own values of the numbers that can be drawn."""
-        drawn = {one.name: one.value for one in self.parameters if one.between is not None}
+        drawn = {parameter.name: parameter.value for parameter in self.parameters if parameter.between is not None}
         return drawn | {choice.axis: choice.usual for choice in self.choices}
 
     def same(self, point: Point) -> Point:
@@ -210,7 +210,11 @@ class Study:
         grids = vary_axes(vary_axes(self._grids(), changes or {}), self.varying)
         found = []
         for draw in range(self.draws):
-            drawn = {one.name: _drawn(one, draw) for one in self.parameters if one.between is not None}
+            drawn = {
+                parameter.name: _drawn(parameter, draw)
+                for parameter in self.parameters
+                if parameter.between is not None
+            }
             found.append(expand(_without(grids, drawn), self.usual | drawn))
         return found
 
@@ -229,7 +233,7 @@ class Study:
 
     def fitted(self, reading: Mapping[str, Value]) -> dict[str, tuple[str, ...]]:
         """Parameters and choices in force that were chosen by published values, with the claims of these values."""
-        found = {one.name: one.fitted_to for one in self.parameters if one.fitted_to}
+        found = {parameter.name: parameter.fitted_to for parameter in self.parameters if parameter.fitted_to}
         for choice in self.choices:
             value = reading.get(choice.axis, choice.usual)
             if value in choice.fitted:

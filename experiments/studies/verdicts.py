@@ -132,15 +132,15 @@ def judge(
     """
     opened = [_open(claim, results, withheld, claims[:place]) for place, claim in enumerate(claims)]
     families: dict[str, dict[str, float]] = {}
-    for one in opened:
-        if not math.isnan(one.p_value):
-            families.setdefault(one.claim.group, {})[one.claim.name] = one.p_value
+    for judged_claim in opened:
+        if not math.isnan(judged_claim.p_value):
+            families.setdefault(judged_claim.claim.group, {})[judged_claim.claim.name] = judged_claim.p_value
     adjusted = {group: statistics.holm(tested) for group, tested in families.items()}
     return [
-        one
-        if one.verdict is Verdict.NOT_JUDGED
-        else _decide(one, adjusted.get(one.claim.group, {}), fitted, varied or {})
-        for one in opened
+        judged_claim
+        if judged_claim.verdict is Verdict.NOT_JUDGED
+        else _decide(judged_claim, adjusted.get(judged_claim.claim.group, {}), fitted, varied or {})
+        for judged_claim in opened
     ]
 
 
@@ -149,9 +149,11 @@ def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, VariedC
     found: dict[str, VariedClaim] = {}
     for claim in claims:
         each = [_estimates(claim, results) for results in draws]
-        values = [one.value for estimates in each for one in estimates if not math.isnan(one.value)]
+        values = [estimate.value for estimates in each for estimate in estimates if not math.isnan(estimate.value)]
         if values:
-            holds = sum(bool(estimates) and all(_inside(claim, one) for one in estimates) for estimates in each)
+            holds = sum(
+                bool(estimates) and all(_inside(claim, estimate) for estimate in estimates) for estimates in each
+            )
             found[claim.name] = VariedClaim(holds, len(each), min(values), max(values))
     return found
 
@@ -208,7 +210,7 @@ def _unmet(claim: Claim, results: Results) -> str:
 
 def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -> str:
     """The reason why a claim cannot be judged ("": it can)."""
-    same = next((one for one in before if (one.measure, one.each) == (claim.measure, claim.each)), None)
+    same = next((earlier for earlier in before if (earlier.measure, earlier.each) == (claim.measure, claim.each)), None)
     if same is not None:
         return f"the value was counted for {same.name!r}"
     if not all(sample.defined for sample in samples):

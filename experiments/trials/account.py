@@ -82,8 +82,8 @@ class Account:
     def free(self, size: int, running: Iterable[RunningJob]) -> tuple[int, int]:
         """Nodes and bytes that these running jobs leave free; bytes as counted by :meth:`room`."""
         running = list(running)
-        held = sum(one.job.nodes * one.job.bytes_each for one in running)
-        return len(self.hosts) - sum(one.job.nodes for one in running), self.room(size) - held
+        held = sum(running_job.job.nodes * running_job.job.bytes_each for running_job in running)
+        return len(self.hosts) - sum(running_job.job.nodes for running_job in running), self.room(size) - held
 
     def fits(self, job: Request, running: Iterable[RunningJob]) -> bool:
         """Whether a job can start beside these running jobs."""

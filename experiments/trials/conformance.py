@@ -167,11 +167,11 @@ def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int
         return _world(options, subject, discipline)
     with shown(terminal(stderr=True), lines=False) as tell:
         found = verdicts(subject, discipline, extent, tell)
-    stories = [story(one.name, failure, discipline, tested) for one in found for failure in one.failures]
+    stories = [story(outcome.name, failure, discipline, tested) for outcome in found for failure in outcome.failures]
     title = Heading(f"{subject.name} as {discipline}: {count(found)}", 1)
     members = {"scheduler": subject.name, "discipline": discipline, "verdicts": found}
     deliver(options, [title, verdict_table(found), *stories], members)
-    return FAILED if any(one.result == FAILS for one in found) else 0
+    return FAILED if any(outcome.result == FAILS for outcome in found) else 0
 
 
 def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> int:

@@ -132,7 +132,7 @@ def _plain_xml(nodes: int, storages: int, gb: int) -> str:
     hosts += [(f"bb{number}", stated) for number in range(storages)]
     lines = [f'<host id="{name}" speed="1Gf">{properties}</host>' for name, properties in hosts]
     lines.append('<link id="net" bandwidth="1000GBps" latency="0us" sharing_policy="FATPIPE"/>')
-    for place, (one, _) in enumerate(hosts):
-        lines += [f'<route src="{one}" dst="{two}"><link_ctn id="net"/></route>' for two, _ in hosts[place + 1 :]]
+    for place, (host, _) in enumerate(hosts):
+        lines += [f'<route src="{host}" dst="{two}"><link_ctn id="net"/></route>' for two, _ in hosts[place + 1 :]]
     document = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     return document + f'<platform version="4.1"><zone id="main" routing="Full">{"".join(lines)}</zone></platform>\n'

@@ -38,15 +38,15 @@ def findings_lines(policy: str, found: Findings) -> list[str]:
     """Findings of a check of a policy, in lines."""
     lines = [f"{policy}: {found.worlds} worlds"]
     lines += [f"  not played with --model {model}: {reason}" for model, reason in found.refused.items()]
-    for one in found.verdicts:
-        if one.result == NOT_SEEN:
-            lines.append(f"  not seen {one.name}: checked only if the others pass")
-        elif one.result == PASSES:
-            lines.append(f"  passed  {one.name}: {one.aims}")
-        for failure in one.failures:
+    for verdict in found.verdicts:
+        if verdict.result == NOT_SEEN:
+            lines.append(f"  not seen {verdict.name}: checked only if the others pass")
+        elif verdict.result == PASSES:
+            lines.append(f"  passed  {verdict.name}: {verdict.aims}")
+        for failure in verdict.failures:
             world = failure.world
             command = shlex.join(["spillway", "check-policy", policy, "--case", world.text()])
-            lines.append(f"  FAILED  {one.name}: {failure.words}")
+            lines.append(f"  FAILED  {verdict.name}: {failure.words}")
             lines += [*(f"          {line}" for line in _tiny_story(world)), f"          again: {command}"]
     return lines
 
@@ -103,7 +103,7 @@ def story(title: str, failure: Failure, discipline: str, tested: str) -> Code:
 
 def verdict_table(found: Iterable[Outcome]) -> Table:
     """One row for each case."""
-    rows = [(one.name, one.aims, one.source, one.result) for one in found]
+    rows = [(case.name, case.aims, case.source, case.result) for case in found]
     return Table(("case", "mistake or requirement", "source", "verdict"), rows)
 
 
@@ -124,7 +124,7 @@ def standing_table(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str
 
 def count(found: Iterable[Outcome]) -> str:
     """Numbers of cases that passed, failed, and were not applicable, in words."""
-    results = [one.result for one in found]
+    results = [outcome.result for outcome in found]
     return ", ".join(f"{results.count(result)} {result}" for result in (PASSES, FAILS, NOT_APPLICABLE))
 
 

@@ -32,14 +32,14 @@ def shrink(
     """
     tried, place, better = 0, 0, False
     while True:
-        for at, one in enumerate(simpler(world)):
+        for at, candidate in enumerate(simpler(world)):
             if at < place:
                 continue  # this step was tried already in this round, on a larger world
             if tried >= most:
                 return world
             tried += 1
-            if fails(one):
-                world, place, better = one, at, True
+            if fails(candidate):
+                world, place, better = candidate, at, True
                 break
         else:
             if not better:
@@ -80,9 +80,9 @@ def simpler(world: World) -> Iterator[World]:
     jobs = world.jobs
     for place, job in enumerate(jobs):
         before_s = jobs[place - 1].submit_s if place else 1
-        for one in _plainer(job, before_s) if world.plain else _plainer_on_tiny(job):
-            if one != job and one.nodes:
-                yield replace(world, jobs=(*jobs[:place], one, *jobs[place + 1 :]))
+        for trial_job in _plainer(job, before_s) if world.plain else _plainer_on_tiny(job):
+            if trial_job != job and trial_job.nodes:
+                yield replace(world, jobs=(*jobs[:place], trial_job, *jobs[place + 1 :]))
     for name in sorted(world.options):
         yield replace(world, options={key: value for key, value in world.options.items() if key != name})
 

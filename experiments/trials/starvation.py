@@ -248,11 +248,11 @@ VARIANTS = (
 def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, LargeJobDelay | str]]:
     """Start and delay of the large job by scheduler and case, or the reason why the case was not played."""
     found: dict[str, dict[str, LargeJobDelay | str]] = {}
-    for one in schedulers:
-        row = found[one.name] = {}
+    for scheduler in schedulers:
+        row = found[scheduler.name] = {}
         for case in CASES:
             try:
-                row[case.name] = suffered(one.starts(case), case.covered_s)
+                row[case.name] = suffered(scheduler.starts(case), case.covered_s)
             except NotPlayed as reason:
                 row[case.name] = str(reason)
     return found

@@ -54,7 +54,7 @@ def command(options: argparse.Namespace) -> int:
     reasons = _reasons(found)
     notes: Sequence[Block] = [Listing(reasons)] if reasons else []
     members = {
-        name: {case: one._asdict() if isinstance(one, LargeJobDelay) else one for case, one in row.items()}
+        name: {case: delay._asdict() if isinstance(delay, LargeJobDelay) else delay for case, delay in row.items()}
         for name, row in found.items()
     }
     deliver(options, [Heading(_TITLE, 1), table, *map(Paragraph, sentences(found)), *notes], members)
@@ -77,7 +77,7 @@ def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
         one = BuiltinPolicy.of(options.policy)
         one.check()
         return [*real, one]
-    named = {one.name for one in VARIANTS}
+    named = {variant.name for variant in VARIANTS}
     ours = [*VARIANTS, *(BuiltinPolicy.of(name) for name in POLICIES if name not in named)]
     return [*real, *ours, *_pybatsim(options.silence)]
 
@@ -123,23 +123,23 @@ def _starves(one: LargeJobDelay | str) -> bool:
 def _rows(found: Found) -> list[list[str]]:
     """A row for each scheduler with which a case was played: start and delay of the large job."""
     return [
-        [name, *(str(one) if isinstance(one, LargeJobDelay) else "not played" for one in row.values())]
+        [name, *(str(delay) if isinstance(delay, LargeJobDelay) else "not played" for delay in row.values())]
         for name, row in played(found).items()
     ]
 
 
 def played(found: Found) -> Found:
     """The schedulers with which a case was played."""
-    return {name: row for name, row in found.items() if any(isinstance(one, LargeJobDelay) for one in row.values())}
+    return {name: row for name, row in found.items() if any(isinstance(delay, LargeJobDelay) for delay in row.values())}
 
 
 def _reasons(found: Found) -> list[str]:
     """Reasons why cases were not played: a line for schedulers that share all their reasons."""
     reasons: dict[str, dict[str, None]] = {}
     for name, row in found.items():
-        for one in row.values():
-            if isinstance(one, str):
-                reasons.setdefault(one, {})[name] = None
+        for delay in row.values():
+            if isinstance(delay, str):
+                reasons.setdefault(delay, {})[name] = None
     shared: dict[tuple[str, ...], list[str]] = {}
     for reason, names in reasons.items():
         shared.setdefault(tuple(names), []).append(reason)

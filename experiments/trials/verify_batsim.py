@@ -250,9 +250,9 @@ def compare(ours: Path, theirs: Path) -> Difference:
     if header != other_header:
         return Difference(ours.name, max(len(left), len(right)), 0, math.inf, ("header",))
     equal, worst, others = 0, 0.0 if len(left) == len(right) else math.inf, set()
-    for one, other in zip(left, right, strict=False):
-        equal += one == other
-        differing = [(name, a, b) for name, a, b in zip(header, one, other, strict=False) if a != b]
+    for item, other in zip(left, right, strict=False):
+        equal += item == other
+        differing = [(name, a, b) for name, a, b in zip(header, item, other, strict=False) if a != b]
         late = [_difference(a, b) for name, a, b in differing if _is_time(name)]
         worst = max([worst, *late])
         share = 1e-6 if late else 0.0
@@ -271,10 +271,10 @@ def compare_messages(ours: Path, theirs: Path) -> Difference:
     """Compare the messages of both simulators, except the first one, which has names of files."""
     left, right = (_said(path) for path in (ours, theirs))
     equal, worst, others = 0, 0.0 if len(left) == len(right) else math.inf, set()
-    for one, other in zip(left, right, strict=False):
-        equal += one == other
-        worst = max(worst, abs(one.now - other.now))
-        if [type(event) for event in one.events] != [type(event) for event in other.events]:
+    for message, other in zip(left, right, strict=False):
+        equal += message == other
+        worst = max(worst, abs(message.now - other.now))
+        if [type(event) for event in message.events] != [type(event) for event in other.events]:
             others.add("events")
     return Difference(MESSAGES, max(len(left), len(right)), equal, worst, tuple(sorted(others)))
 
@@ -395,8 +395,8 @@ def _loopback(count: int) -> str:
     hosts = [f'  <host id="{name}" speed="1Gf">{watts}</host>' for name in names]
     ends = ["master_host", *names]
     routes = [
-        f'  <route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
-        for position, one in enumerate(ends)
+        f'  <route src="{end}" dst="{other}"><link_ctn id="wire"/></route>'
+        for position, end in enumerate(ends)
         for other in ends[position + 1 :]
     ]
     return LOOPBACK.format(hosts="\n".join(hosts), routes="\n".join(routes))

@@ -55,9 +55,9 @@ def _table(
         if not part and key.name in _OF_TOPOLOGY:
             continue
         many = part if isinstance(part, tuple) and part else [None if isinstance(part, tuple) else part]
-        for number, one in enumerate(many):
+        for number, entry in enumerate(many):
             brief = number > 0 and len(many) > _FEW
-            yield from _brief(below, one) if brief else _table(below, one, remarks, found)
+            yield from _brief(below, entry) if brief else _table(below, entry, remarks, found)
 
 
 def _brief(table: Table, value: Any) -> Iterator[str]:

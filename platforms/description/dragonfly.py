@@ -159,15 +159,15 @@ def _add_network(machine: DragonflyMachine, plan: Dragonfly) -> None:
         network.local.append(cable(f"n{number}"))
     for group in range(shape.groups):
         for chassis in range(shape.chassis):
-            for one, other in pairs(shape.routers):
-                up, down = cable(f"g{group}.{chassis}.{one}-{other}", plan.green)
-                network.green[shape.router(group, chassis, one), other] = up
-                network.green[shape.router(group, chassis, other), one] = down
-        for one, other in pairs(shape.chassis):
+            for first, other in pairs(shape.routers):
+                up, down = cable(f"g{group}.{chassis}.{first}-{other}", plan.green)
+                network.green[shape.router(group, chassis, first), other] = up
+                network.green[shape.router(group, chassis, other), first] = down
+        for first, other in pairs(shape.chassis):
             for blade in range(shape.routers):
-                up, down = cable(f"k{group}.{one}-{other}.{blade}", plan.black)
-                network.black[shape.router(group, one, blade), other] = up
-                network.black[shape.router(group, other, blade), one] = down
-    for one, other in pairs(shape.groups):
-        up, down = cable(f"b{one}-{other}", plan.blue)
-        network.blue[shape.router(one, 0, other)], network.blue[shape.router(other, 0, one)] = up, down
+                up, down = cable(f"k{group}.{first}-{other}.{blade}", plan.black)
+                network.black[shape.router(group, first, blade), other] = up
+                network.black[shape.router(group, other, blade), first] = down
+    for first, other in pairs(shape.groups):
+        up, down = cable(f"b{first}-{other}", plan.blue)
+        network.blue[shape.router(first, 0, other)], network.blue[shape.router(other, 0, first)] = up, down

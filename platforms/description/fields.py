@@ -111,7 +111,7 @@ def table_of(value: Any) -> dict[str, Any]:
         if given is None or given == ():
             continue
         if info.several:
-            found[info.name] = [table_of(one) for one in given]
+            found[info.name] = [table_of(member) for member in given]
         else:
             found[info.name] = table_of(given) if info.is_table else _plain(info, given)
     return found

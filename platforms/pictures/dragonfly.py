@@ -104,17 +104,17 @@ def _draw_cables(axes: Axes, grid: _Grid) -> None:
         draw_cable(axes, grid.node(node), grid.router(node // shape.nodes), "cable", width=0.8)
     for group in range(shape.groups):
         for chassis in range(shape.chassis):
-            for one, other in pairs(shape.routers):
-                ends = [grid.router(shape.router(group, chassis, blade)) for blade in (one, other)]
-                bend = 0.0 if other == one + 1 else -0.28
+            for first, other in pairs(shape.routers):
+                ends = [grid.router(shape.router(group, chassis, blade)) for blade in (first, other)]
+                bend = 0.0 if other == first + 1 else -0.28
                 draw_cable(axes, ends[0], ends[1], "green", bend, 1.4)
-        for one, other in pairs(shape.chassis):
+        for first, other in pairs(shape.chassis):
             for blade in range(shape.routers):
-                ends = [grid.router(shape.router(group, chassis, blade)) for chassis in (one, other)]
-                draw_cable(axes, ends[0], ends[1], "black", 0.12 * (other - one), 0.7)
-    for one, other in pairs(shape.groups):
-        near, far = grid.router(shape.router(one, 0, other)), grid.router(shape.router(other, 0, one))
-        draw_cable(axes, near, far, "blue", -0.22 / (other - one) ** 0.3, 1.8)
+                ends = [grid.router(shape.router(group, chassis, blade)) for chassis in (first, other)]
+                draw_cable(axes, ends[0], ends[1], "black", 0.12 * (other - first), 0.7)
+    for first, other in pairs(shape.groups):
+        near, far = grid.router(shape.router(first, 0, other)), grid.router(shape.router(other, 0, first))
+        draw_cable(axes, near, far, "blue", -0.22 / (other - first) ** 0.3, 1.8)
 
 
 def _draw_hosts(axes: Axes, grid: _Grid, machine: DragonflyMachine) -> None:

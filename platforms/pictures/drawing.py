@@ -56,8 +56,8 @@ def _picture_of_routes(path: str | Path) -> Figure:
     graph = route_graph(load_platform(path))
     figure, axes = _canvas(Path(path).stem, f"{graph.number_of_nodes()} hosts and links")
     positions = nx.spring_layout(graph, seed=1, k=2.5 / max(1.0, graph.number_of_nodes()) ** 0.5)
-    for one, other in graph.edges:
-        (x0, y0), (x1, y1) = positions[one], positions[other]
+    for edge, other in graph.edges:
+        (x0, y0), (x1, y1) = positions[edge], positions[other]
         axes.plot([x0, x1], [y0, y1], color=COLOURS["cable"], linewidth=0.5, zorder=1)
     kinds = {kind for _, kind in graph.nodes(data="kind")}
     for kind in kinds:

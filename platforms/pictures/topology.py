@@ -93,8 +93,8 @@ def _dragonfly(description: Description) -> nx.Graph:
     for (router, chassis), link in machine.network.black.items():
         group, _, blade = shape.place(router)
         join(routers[router], routers[shape.router(group, chassis, blade)], "black", link)
-    for one, other in pairs(shape.groups):
-        near, far = shape.router(one, 0, other), shape.router(other, 0, one)
+    for first, other in pairs(shape.groups):
+        near, far = shape.router(first, 0, other), shape.router(other, 0, first)
         join(routers[near], routers[far], "blue", machine.network.blue[near])
     return graph
 

@@ -83,19 +83,19 @@ def read_graph(data: Any, source: str) -> Inventory:
         The data are not a valid graph; the message names the place.
     """
     vertices = _vertices(graph_in(data), source)
-    top = next((one for one in vertices if one.parent is None), None)
+    top = next((vertex for vertex in vertices if vertex.parent is None), None)
     if top is None:
         raise PlatformError("graph.nodes: expected nodes or SSDs, found neither", source)
-    storages = {id(one): _storage(one, source) for one in vertices if _holds_storage(one)}
+    storages = {id(vertex): _storage(vertex, source) for vertex in vertices if _holds_storage(vertex)}
     racks: dict[int, list[str]] = {key: [] for key in storages}
     cores: dict[int, str] = {}
-    for node in (one for one in vertices if one.kind == "node"):
+    for node in (vertex for vertex in vertices if vertex.kind == "node"):
         racks.setdefault(id(_home(node, storages)), []).append(node.name)
-        cores.setdefault(sum(_count(one, source) for one in node.walk() if one.kind == "core"), node.where)
+        cores.setdefault(sum(_count(vertex, source) for vertex in node.walk() if vertex.kind == "core"), node.where)
     if len(cores) > 1:
         counts = ", ".join(map(str, sorted(cores)))
         raise PlatformError(f"graph.nodes: nodes have {counts} cores; a description has one number for all", source)
-    order = {id(one): place for place, one in enumerate(vertices)}
+    order = {id(vertex): place for place, vertex in enumerate(vertices)}
     inventory = Inventory(
         top.name,
         with_nodes(
@@ -103,7 +103,7 @@ def read_graph(data: Any, source: str) -> Inventory:
             {key: racks[key] for key in sorted(racks, key=order.__getitem__)},
         ),
         next(iter(cores), 0),
-        next((one.kind for one in vertices if id(one) in racks and one is not top), "rack"),
+        next((vertex.kind for vertex in vertices if id(vertex) in racks and vertex is not top), "rack"),
         _stated(top, source),
         tuple(_notes(vertices)),
     )
@@ -136,12 +136,12 @@ def _vertices(graph: Any, source: str) -> list[_Vertex]:
 
 def _refuse_circles(vertices: Collection[_Vertex], source: str) -> None:
     """Raise if vertices contain each other or are nested too deep."""
-    level = [one for one in vertices if one.parent is None]
-    seen = {id(one) for one in level}
+    level = [vertex for vertex in vertices if vertex.parent is None]
+    seen = {id(vertex) for vertex in level}
     for _ in range(NESTING.value):
-        level = [inner for one in level for inner in one.inside]
+        level = [inner for vertex in level for inner in vertex.inside]
         seen.update(map(id, level))
-    lost = next((one for one in vertices if id(one) not in seen), None)
+    lost = next((vertex for vertex in vertices if id(vertex) not in seen), None)
     if lost is not None:
         raise PlatformError(
             f"graph.edges: {lost.where} lies in itself, by way of others, or more than {NESTING.value} levels deep",
@@ -174,7 +174,9 @@ def _name(metadata: Mapping[str, Any], where: str, source: str) -> str:
 
 
 def _holds_storage(vertex: _Vertex) -> bool:
-    return vertex.kind != "node" and ("rabbit" in vertex.properties or any(one.kind == "ssd" for one in vertex.inside))
+    return vertex.kind != "node" and (
+        "rabbit" in vertex.properties or any(vertex.kind == "ssd" for vertex in vertex.inside)
+    )
 
 
 def _storage(vertex: _Vertex, source: str) -> tuple[str, int]:
@@ -184,7 +186,7 @@ def _storage(vertex: _Vertex, source: str) -> tuple[str, int]:
         name = identifier(name)
     except ValueError as error:
         raise PlatformError(f"{where}.rabbit: {error}", source) from None
-    size = sum(_size(one, source) for one in vertex.inside if one.kind == "ssd")
+    size = sum(_size(vertex, source) for vertex in vertex.inside if vertex.kind == "ssd")
     exact = vertex.properties.get(CAPACITY)
     if exact is None:
         return name, size
@@ -240,13 +242,15 @@ def _stated(top: _Vertex, source: str) -> dict[str, Any]:
 
 
 def _notes(vertices: list[_Vertex]) -> Iterator[str]:
-    others = Counter(one.kind for one in vertices if one.kind not in _MEANT)
-    local = sum(one.kind == "ssd" and one.parent is not None and one.parent.kind == "node" for one in vertices)
+    others = Counter(vertex.kind for vertex in vertices if vertex.kind not in _MEANT)
+    local = sum(
+        vertex.kind == "ssd" and vertex.parent is not None and vertex.parent.kind == "node" for vertex in vertices
+    )
     for kind, count in sorted(others.items()):
         yield f"{count} vertices of type {kind!r} are passed over"
     if local:
         yield f"{local} SSDs in nodes are passed over: no node shares them"
-    down = sum(one.kind == "ssd" and one.metadata.get("status") == _DOWN for one in vertices)
+    down = sum(vertex.kind == "ssd" and vertex.metadata.get("status") == _DOWN for vertex in vertices)
     if down:
         yield f"{down} SSDs are marked down in the graph; their capacity counts"
 

@@ -331,16 +331,16 @@ def _independent(columns: Floats) -> list[int]:
 
 def report(fitted: Iterable[FittedModel]) -> Iterator[str]:
     """Lines of text: coefficients, held-out errors, and those of the constants."""
-    for one in fitted:
-        terms = " + ".join(f"{value:.3g} {name}" for name, value in one.coefficients.items() if value > 1e-9) or "0 s"
-        yield f"{one.model}, {one.group} ({one.runs} runs of {one.jobs} jobs): {terms}"
-        yield f"  held-out error: {_both(one.errors)}"
-        if one.of_constants is None:
+    for fit in fitted:
+        terms = " + ".join(f"{value:.3g} {name}" for name, value in fit.coefficients.items() if value > 1e-9) or "0 s"
+        yield f"{fit.model}, {fit.group} ({fit.runs} runs of {fit.jobs} jobs): {terms}"
+        yield f"  held-out error: {_both(fit.errors)}"
+        if fit.of_constants is None:
             yield "  constants: not compared, the bytes are not stated"
         else:
-            yield f"  constants (buffer 6.5 GB/s, file system 1 GB/s): {_both(one.of_constants)}"
-        slope = one.coefficients.get("s/GB", 0.0)
-        if one.model == "stage-in" and slope > 0:
+            yield f"  constants (buffer 6.5 GB/s, file system 1 GB/s): {_both(fit.of_constants)}"
+        slope = fit.coefficients.get("s/GB", 0.0)
+        if fit.model == "stage-in" and slope > 0:
             yield f"  bandwidth of one job: {1e3 / slope:.0f} MB/s"
 
 

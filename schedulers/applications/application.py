@@ -156,7 +156,7 @@ class Application:
 
     def requested_nodes(self, iteration: int) -> int | None:
         """Nodes that the application requests at a control point; ``None`` where it requests nothing."""
-        return next((one.nodes for one in self.requests if one.iteration == iteration), None)
+        return next((request.nodes for request in self.requests if request.iteration == iteration), None)
 
     def interval_s(self, begin: int, end: int, nodes: int) -> float:
         """Real duration of the iterations from ``begin`` to ``end``, which lie between two control points."""

@@ -118,8 +118,8 @@ def fits_beside(
                 bandwidth_left[link] += allocation.io_rate
     free = sorted(nodes)
     alone: list[tuple[int, ...]] = [(place,) for place in job.partitions]
-    for one in alone or [()]:
-        usable = machine.usable(one, free)
+    for places in alone or [()]:
+        usable = machine.usable(places, free)
         chosen = _first_nodes(machine, usable, bandwidth_left, job.nodes, job.io_rate)
         if (
             chosen is not None

@@ -139,7 +139,7 @@ class Book(native.Book):
         self.machine = machine
         self.running: Mapping[str, Running] = RecordsById(
             self.find_running,
-            lambda: [one.job.id for one in self.running_jobs()],
+            lambda: [job.job.id for job in self.running_jobs()],
             lambda: self.running_count,
         )
         self.held = RecordsById(self.find_held, self.held_ids, lambda: self.held_count)

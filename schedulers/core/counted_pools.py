@@ -63,7 +63,7 @@ class CountedPools:
         alive: Callable[[str], bool] = lambda job_id: True,
     ) -> None:
         self._alive = alive
-        self._licenses: dict[str, list[int]] = {one.name: [place] for place, one in enumerate(site.licenses)}
+        self._licenses: dict[str, list[int]] = {license_.name: [place] for place, license_ in enumerate(site.licenses)}
         self._partitions = partitions
         self._gpus: list[tuple[int, int, frozenset[int]]] = []
         for place, pool in enumerate(layers, len(site.licenses)):
@@ -71,7 +71,7 @@ class CountedPools:
                 self._gpus.append((pool.count, place, pool.layer.nodes))
             elif pool.layer is not None:
                 self._licenses.setdefault(pool.layer.resource, []).append(place)
-        licenses = (CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
+        licenses = (CountedPool(f"license {license_.name}", license_.count, license=True) for license_ in site.licenses)
         self.pools = (*licenses, *layers)
         self._limits = SiteLimits(site)
         self._members: dict[CountedPool, dict[tuple[str, ...], _Members]] = {}
@@ -169,7 +169,7 @@ class CountedPools:
         if not enough:
             return f"{given} GPUs on each node > {self._gpus[-1][0]}, the most that a node has"
         place, nodes = enough[0]
-        if not job.partitions or not all(self._partitions[one].nodes <= nodes for one in job.partitions):
+        if not job.partitions or not all(self._partitions[partition].nodes <= nodes for partition in job.partitions):
             amounts[place] = 1
         return None
 

@@ -173,14 +173,16 @@ class Dependents:
         while job_id not in seen:
             seen[job_id] = None
             _, stated = self.held[job_id]
-            is_open = (one for one in stated.conditions if math.isnan(self._met_s(job_id, stated, one)))
+            is_open = (
+                condition for condition in stated.conditions if math.isnan(self._met_s(job_id, stated, condition))
+            )
             condition = next(is_open)
             job_id = self._first(condition, stated)
             if job_id not in self.held:
                 return self._without(next(reversed(seen)), condition)
         path = list(seen)
         around = path[path.index(job_id) :]
-        names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
+        names = " -> ".join(job_name.partition("!")[2] for job_name in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
     def _look(self, job_id: str, now_s: float) -> Iterator[SettledJob]:
@@ -188,11 +190,13 @@ class Dependents:
         if job_id not in self.held:
             return
         job, stated = self.held[job_id]
-        times = [self._met_s(job_id, stated, one) for one in stated.conditions]
+        times = [self._met_s(job_id, stated, condition) for condition in stated.conditions]
         if times:
             met_s = min(_last_if_open(times)) if stated.any_of else max(_last_if_open(times))
             if all(time == NEVER for time in times) if stated.any_of else NEVER in times:
-                never = next(one for one, time in zip(stated.conditions, times, strict=True) if time == NEVER)
+                never = next(
+                    condition for condition, time in zip(stated.conditions, times, strict=True) if time == NEVER
+                )
                 yield self._settle(job_id, f"its dependency {never} can never be met: {self._fate_of(never)}")
                 return
             if not met_s <= now_s + SAME_S:

@@ -61,7 +61,7 @@ class Limits:
         if not self._racks and not job.stripes and self._smallest // bb_bytes * len(self._free_bytes) >= job.requests:
             return None  # even if all were as small as the smallest
         whole = [size // bb_bytes for size in self._free_bytes]  # each request on one storage node
-        fitting = sum(min(one, 1) for one in whole) if job.stripes else sum(whole)
+        fitting = sum(min(count, 1) for count in whole) if job.stripes else sum(whole)
         if fitting >= job.requests:
             return self._rack_reason(job) if self._racks and not job.stripes else None
         if job.stripes:
@@ -72,7 +72,9 @@ class Limits:
         """The reason why the storage of the nodes' own racks does not suffice; nodes are tried one after the other."""
         left, served = list(self._free_bytes), 0
         for node in range(self._nodes):
-            storage = next((one for one in own_storages(self._machine, node) if left[one] >= job.bb_bytes), None)
+            storage = next(
+                (storage for storage in own_storages(self._machine, node) if left[storage] >= job.bb_bytes), None
+            )
             if storage is not None:
                 left[storage] -= job.bb_bytes
                 served += 1

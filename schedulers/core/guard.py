@@ -97,6 +97,10 @@ def check_destroy(pool: Pool, decision: Destroy, waiting: bool, running: Iterabl
         raise DecisionRefused(job_id, f"it waits for no end of a persistent buffer {shown(name)}")
     if name not in pool.buffers:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} does not exist")
-    users = [one for one in running if one in pool.requests and name in pool.requests[one].uses]
+    users = [
+        running_job
+        for running_job in running
+        if running_job in pool.requests and name in pool.requests[running_job].uses
+    ]
     if users:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} is used by job {shown(users[0])}")

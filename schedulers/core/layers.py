@@ -39,7 +39,9 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
     found = []
     for resource in site.resources:
         own = {layer.name: frozenset(parse_intervals(layer.nodes)) for layer in resource.layers}
-        inside = {name: own[name].union(*(own[one] for one in _below(resource.layers, name))) for name in own}
+        inside = {
+            name: own[name].union(*(own[layer_name] for layer_name in _below(resource.layers, name))) for name in own
+        }
         bases = base_loads(resource)
         for layer in resource.layers:
             name = f"{resource.name} of layer {layer.name}"
@@ -51,9 +53,9 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
                 )
             count = _INFINITE if layer.count < 0 else layer.count - bases[layer.name]
             found.append(CountedPool(name, count, layer=PoolLayer(resource.name, resource.mode, inside[layer.name])))
-    for most in sorted({one.count for one in site.gpus}):
-        having = [one for one in site.gpus if one.count >= most]
-        inside_of = [parse_intervals(one.nodes) if one.nodes else range(nodes) for one in having]
+    for most in sorted({gpu.count for gpu in site.gpus}):
+        having = [gpu for gpu in site.gpus if gpu.count >= most]
+        inside_of = [parse_intervals(gpus.nodes) if gpus.nodes else range(nodes) for gpus in having]
         with_gpus = frozenset().union(*inside_of)
         if max(with_gpus, default=0) >= nodes:
             raise OptionError(
@@ -105,9 +107,9 @@ class Layers:
             return job, self._crossing[names]
         alone = replaced(job, pools=job.pools[: len(machine.pools)])
         ways: list[tuple[int, ...]] = [(place,) for place in job.partitions]
-        serving = [one for one in ways or [()] if self._empty.fit_now(replaced(alone, partitions=one), 1.0)]
+        serving = [way for way in ways or [()] if self._empty.fit_now(replaced(alone, partitions=way), 1.0)]
         if serving:
-            return replaced(job, partitions=tuple(place for one in serving for place in one)), None
+            return replaced(job, partitions=tuple(place for way in serving for place in way)), None
         amounts = ", ".join(
             f"{job.gpus} GPUs" if resource.startswith(f"{GPUS} ") else f"{amount} of {resource}"
             for resource, amount in requested.items()
@@ -127,9 +129,9 @@ class Layers:
             for node in range(len(machine.nodes)):
                 for link in links_above(machine, node):
                     sets.setdefault(f"link {machine.links[link].name}", set()).add(node)
-        for (one, nodes), (other, others) in combinations(sets.items(), 2):
+        for (name, nodes), (other, others) in combinations(sets.items(), 2):
             if nodes & others and not (nodes <= others or others <= nodes):
-                return f"{one} and {other} share some of their nodes only: a job cannot request both"
+                return f"{name} and {other} share some of their nodes only: a job cannot request both"
         return None
 
 
@@ -162,9 +164,9 @@ def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ..
             inside = {place: int(place in payers) for place in places}
         for place in places:
             expected[place] = amount * (inside[place] if mode == 3 else min(mode, 1, inside[place]))
-    for pool, one, other in zip(machine.pools, expected, held, strict=True):
-        if one != other:
-            return f"it holds {one} of {pool.name}, the allocation has {other}"
+    for pool, wanted, other in zip(machine.pools, expected, held, strict=True):
+        if wanted != other:
+            return f"it holds {wanted} of {pool.name}, the allocation has {other}"
     return None
 
 

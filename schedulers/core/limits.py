@@ -121,9 +121,11 @@ class SiteLimits:
         self._charging = Charging(site)
         self._partition_qos = tuple(partition.qos for partition in site.partitions)
         stated = {
-            _Owner("user", one.user, one.account) if one.user else _Owner("account", one.account): one.limits
-            for one in site.associations
-        } | {_Owner("QOS", one.name): one.limits for one in site.qos}
+            _Owner("user", association.user, association.account)
+            if association.user
+            else _Owner("account", association.account): association.limits
+            for association in site.associations
+        } | {_Owner("QOS", qos.name): qos.limits for qos in site.qos}
         enforced = site.scheduler.enforces_limits
         self._limits = {owner: limits for owner, limits in stated.items() if enforced and limits != Limits()}
 
@@ -185,7 +187,7 @@ class SiteLimits:
         """
         account = self._charging.account(job.account, job.user)
         above = [_Owner("user", job.user, account)] if account and job.user else []
-        above += [_Owner("account", one) for one in self._charging.above(account)]
+        above += [_Owner("account", parent) for parent in self._charging.above(account)]
         own = self._charging.qos(job.account, job.user, job.qos)
         found: dict[_Owner, _Number] = {}
         applying: set[_Owner] = set()

@@ -104,5 +104,5 @@ def drained_by(machine: Machine, data: JsonObject) -> dict[int, int]:
 
 
 def _few(ids: list[int]) -> str:
-    shown = [str(one) for one in ids[:4]] + (["..."] if len(ids) > 4 else [])
+    shown = [str(node) for node in ids[:4]] + (["..."] if len(ids) > 4 else [])
     return ", ".join(shown) or "the machine has no such node"

@@ -143,8 +143,8 @@ class Partitions:
             ("account", account, (account, *charging.above(account)), partition.accounts, partition.not_accounts),
             ("QOS", qos, (qos,), partition.only_qos, partition.not_qos),
         ):
-            if only and not any(one in only for one in own):
+            if only and not any(partition in only for partition in own):
                 return f"it takes only jobs of the {what} {', '.join(only)}, not of {shown(value)}"
-            if not only and any(one in never for one in own):
+            if not only and any(partition in never for partition in own):
                 return f"it takes no jobs of the {what} {shown(value)}"
         return None

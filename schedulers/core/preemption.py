@@ -79,10 +79,10 @@ class Notices:
     def read(self, message: Message) -> None:
         """Look ahead in a message for the progress of killed jobs, which follows their ends."""
         self._progress = {
-            job_id: one.progress or 0.0
+            job_id: task_progress.progress or 0.0
             for event in message.events
             if isinstance(event, JobKilled)
-            for job_id, one in event.progress.items()
+            for job_id, task_progress in event.progress.items()
         }
 
     def next_part(self, running: Running, again: Job, now_s: float) -> tuple[Job, RegisterProfile]:

@@ -146,7 +146,7 @@ class _RequestPass:
         if ready:  # the policy decides on these later
             return
         for job in waiting:
-            blocked = [one for one in pool.requests[job.id].creates if (job.id, one.name) not in pool.done]
+            blocked = [create for create in pool.requests[job.id].creates if (job.id, create.name) not in pool.done]
             if blocked:
                 yield from self._reject(
                     job, f"no room for the persistent buffer {blocked[0].name} {self._held_words()}"
@@ -250,7 +250,7 @@ class _RequestPass:
             requests = pool.requests.get(job.id)
             if requests is None:
                 continue
-            creates = [one.name for one in requests.creates]
+            creates = [create.name for create in requests.creates]
             for table, names in ((named.creators, creates), (named.destroyers, requests.destroys)):
                 for name in names:
                     at_its_end = table is named.destroyers and name in requests.uses

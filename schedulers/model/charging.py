@@ -15,12 +15,14 @@ class Charging:
     """Finds accounts and QOS by a site's associations."""
 
     def __init__(self, site: Site) -> None:
-        users = [one for one in site.associations if one.user]
+        users = [association for association in site.associations if association.user]
         self._accounts: dict[str, str] = {}
-        for one in sorted(users, key=lambda one: not one.default):
-            self._accounts.setdefault(one.user, one.account)
-        self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
-        self._parents = {one.account: one.parent for one in site.associations if not one.user}
+        for user in sorted(users, key=lambda one: not one.default):
+            self._accounts.setdefault(user.user, user.account)
+        self._qos = {(user.account, user.user): user.default_qos for user in users if user.default_qos}
+        self._parents = {
+            association.account: association.parent for association in site.associations if not association.user
+        }
 
     def account(self, account: str, user: str) -> str:
         """The account of a job that states ``account`` ("": no account); "" if it is unknown."""

@@ -173,11 +173,11 @@ def _parts(job: Job, text: str, known: Callable[[str], bool]) -> list[Condition]
     try:
         kind = Kind(word)
     except ValueError:
-        kinds = ", ".join(one.value for one in Kind)
+        kinds = ", ".join(kind.value for kind in Kind)
         raise _wrong(job, _DEPENDS, f"conditions of the kinds {kinds} (here {shown(word)})") from None
     if bool(jobs) is (kind is Kind.SINGLETON) or "" in jobs:
         raise _wrong(job, _DEPENDS, "singleton without jobs, or a kind with jobs (afterok:12:13)")
-    return [_condition(job, kind, one, known) for one in jobs] or [Condition(kind)]
+    return [_condition(job, kind, job_name, known) for job_name in jobs] or [Condition(kind)]
 
 
 def _condition(job: Job, kind: Kind, name: str, known: Callable[[str], bool]) -> Condition:

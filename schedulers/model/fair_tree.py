@@ -52,12 +52,20 @@ class FairTree:
     """
 
     def __init__(self, associations: Sequence[Association]) -> None:
-        own = [one for one in associations if not one.user and not (one.account == _ROOT and not one.parent)]
-        users = [one for one in associations if one.user]
-        accounts = {"": 0, _ROOT: 0} | {one.account: place for place, one in enumerate(own, 1)}
-        self.users = {(one.account, one.user): place for place, one in enumerate(users)}
-        parents = [0, *(accounts[one.parent] for one in own), *(accounts[one.account] for one in users)]
-        shares = [0, *(one.shares for one in (*own, *users))]
+        own = [
+            association
+            for association in associations
+            if not association.user and not (association.account == _ROOT and not association.parent)
+        ]
+        users = [association for association in associations if association.user]
+        accounts = {"": 0, _ROOT: 0} | {association.account: place for place, association in enumerate(own, 1)}
+        self.users = {(user.account, user.user): place for place, user in enumerate(users)}
+        parents = [
+            0,
+            *(accounts[association.parent] for association in own),
+            *(accounts[user.account] for user in users),
+        ]
+        shares = [0, *(association.shares for association in (*own, *users))]
         self._parents, self._shares = np.array(parents, np.intp), np.array(shares, np.float64)
         self._siblings = np.maximum(np.bincount(self._parents[1:], self._shares[1:], len(parents)), 1.0)
         self._first_user = len(parents) - len(self.users)
@@ -129,6 +137,6 @@ def _depths(parents: Sequence[int]) -> npt.NDArray[np.intp]:
         above = [place]
         while above[-1] and not depths[above[-1]]:
             above.append(parents[above[-1]])
-        for depth, one in enumerate(reversed(above[:-1]), int(depths[above[-1]]) + 1):
-            depths[one] = depth
+        for depth, account in enumerate(reversed(above[:-1]), int(depths[above[-1]]) + 1):
+            depths[account] = depth
     return depths

@@ -286,14 +286,16 @@ class Machine:
         """Kind and name of a host, by Batsim's resource id."""
         if host in self.node_index:
             return f"node {self.nodes[self.node_index[host]].name}"
-        return next((f"storage node {one.name}" for one in self.storages if one.resource_id == host), f"host {host}")
+        return next(
+            (f"storage node {storage.name}" for storage in self.storages if storage.resource_id == host), f"host {host}"
+        )
 
     def places_of(self, hosts: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Nodes (in all rows) and storages of some hosts, by Batsim's resource ids; other hosts are ignored."""
         wanted = frozenset(hosts)
         columns = [self.node_index[host] for host in sorted(wanted & self.node_index.keys())]
         nodes = tuple(row * self.width + column for row in range(self.rows) for column in columns)
-        return nodes, tuple(place for place, one in enumerate(self.storages) if one.resource_id in wanted)
+        return nodes, tuple(place for place, storage in enumerate(self.storages) if storage.resource_id in wanted)
 
     def usable(self, partitions: tuple[int, ...], nodes: Iterable[int], held: Iterable[int] = ()) -> list[int]:
         """Those of some nodes that belong to the first of these partitions with all nodes that are held already.
@@ -302,8 +304,8 @@ class Machine:
         """
         if not partitions:
             return list(nodes)
-        sets = (self.partitions[one].nodes for one in partitions)
-        own = next((one for one in sets if one.issuperset(held)), frozenset())
+        sets = (self.partitions[partition].nodes for partition in partitions)
+        own = next((nodes for nodes in sets if nodes.issuperset(held)), frozenset())
         return [node for node in nodes if node in own]
 
     def layer_mode(self, pool: int) -> int:
@@ -497,8 +499,8 @@ def _whole(text: str, what: str) -> int:
 def common_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
     """Number of parts that two places have in common, from the outside in."""
     count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
+    for ours, other in zip(first, second, strict=False):
+        if ours != other:
             break
         count += 1
     return count

@@ -60,7 +60,7 @@ class BufferRequests(NamedTuple):
 
     def names(self, name: str) -> bool:
         """Whether the requests name a buffer."""
-        return name in self.uses or name in self.destroys or any(one.name == name for one in self.creates)
+        return name in self.uses or name in self.destroys or any(create.name == name for create in self.creates)
 
     @property
     def destroys_first(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class Pool:
         """A job's request to create a buffer of this name, if it is not created yet; else ``None``."""
         if job_id not in self.requests or (job_id, name) in self.done:
             return None
-        return next((one for one in self.requests[job_id].creates if one.name == name), None)
+        return next((create for create in self.requests[job_id].creates if create.name == name), None)
 
     def missing(self, job_id: str) -> str | None:
         """The reason why a job cannot start (or, without nodes, end) yet; ``None`` if there is no such reason."""
@@ -143,7 +143,7 @@ class Pool:
         if requests is None:
             return None
         for word, names in (
-            ("created", tuple(one.name for one in requests.creates)),
+            ("created", tuple(create.name for create in requests.creates)),
             ("destroyed", requests.destroys_first),
         ):
             for name in names:
@@ -163,7 +163,7 @@ class Pool:
         requests = self.requests.pop(job.id, None)
         if requests is None:
             return
-        self.done = {one for one in self.done if one[0] != job.id}
+        self.done = {request for request in self.done if request[0] != job.id}
         if ended:
             self.to_destroy.update(
                 {name: job for name in requests.destroys if name in requests.uses and name in self.buffers}
@@ -209,11 +209,11 @@ def buffer_requests_of(job: Job, granule_bytes: int = 1) -> BufferRequests | Non
     extras = job.extras
     if not (CREATE_FIELD in extras or USE_FIELD in extras or DESTROY_FIELD in extras):
         return None
-    creates = tuple(_creation(job, one, granule_bytes) for one in _list(job, CREATE_FIELD))
-    uses = tuple(_name(job, USE_FIELD, one) for one in _list(job, USE_FIELD))
-    destroys = tuple(_name(job, DESTROY_FIELD, one) for one in _list(job, DESTROY_FIELD))
+    creates = tuple(_creation(job, entry, granule_bytes) for entry in _list(job, CREATE_FIELD))
+    uses = tuple(_name(job, USE_FIELD, entry) for entry in _list(job, USE_FIELD))
+    destroys = tuple(_name(job, DESTROY_FIELD, entry) for entry in _list(job, DESTROY_FIELD))
     requests = BufferRequests(job.number, creates, uses, destroys)
-    created = tuple(one.name for one in creates)
+    created = tuple(create.name for create in creates)
     for field, names in ((CREATE_FIELD, created), (USE_FIELD, uses), (DESTROY_FIELD, destroys)):
         if len(set(names)) < len(names):
             raise _wrong(job, field, "names that all differ", names)

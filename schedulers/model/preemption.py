@@ -98,10 +98,12 @@ class Preemption:
         self._by_qos = scheduler.preempt == "qos"
         self._exempt_s = scheduler.exempt_s
         self._charging = Charging(site)
-        self._qos = {one.name: one for one in site.qos}
+        self._qos = {qos.name: qos for qos in site.qos}
         self._partitions = site.partitions
-        self._nodes = [frozenset(parse_intervals(one.nodes)) if one.nodes else None for one in site.partitions]
-        stated = [(one.name, one.preempts) for one in (site.qos if self._by_qos else site.partitions)]
+        self._nodes = [
+            frozenset(parse_intervals(partition.nodes)) if partition.nodes else None for partition in site.partitions
+        ]
+        stated = [(qos.name, qos.preempts) for qos in (site.qos if self._by_qos else site.partitions)]
         modes = {name: mode or scheduler.preempts or "off" for name, mode in stated}
         self.suspended = [
             f"{'QOS' if self._by_qos else 'partition'} {name}"
@@ -110,13 +112,13 @@ class Preemption:
         ]
         self._modes: Mapping[str, str] = {name: suspend if mode == SUSPEND else mode for name, mode in modes.items()}
         victims = {name for name, mode in self._modes.items() if mode in _MODES}
-        self._lowest = min((one.tier for one in site.partitions if one.name in victims), default=None)
-        lists = {one.name: [name for name in one.preempt if name in victims] for one in site.qos}
+        self._lowest = min((partition.tier for partition in site.partitions if partition.name in victims), default=None)
+        lists = {qos.name: [name for name in qos.preempt if name in victims] for qos in site.qos}
         self._heights = {name: _height(name, lists) for name in lists}
         self.active = scheduler.preempt in KINDS and (
             any(self._heights.values())
             if self._by_qos
-            else self._lowest is not None and any(one.tier > self._lowest for one in site.partitions)
+            else self._lowest is not None and any(partition.tier > self._lowest for partition in site.partitions)
         )
         self.suspends = self.active and SUSPEND in self._modes.values()
         self.requeues = self.suspends or (self.active and REQUEUE in self._modes.values())

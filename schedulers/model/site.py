@@ -293,10 +293,10 @@ class Site(Values, frozen=True):
 def cpus_of_nodes(site: Site, nodes: int) -> list[int]:
     """CPUs of each of a machine's ``nodes`` nodes; one where the site states none."""
     found = [0] * nodes
-    for one in site.cpus:
-        for place in parse_intervals(one.nodes) if one.nodes else range(nodes):
+    for cpu in site.cpus:
+        for place in parse_intervals(cpu.nodes) if cpu.nodes else range(nodes):
             if place < nodes:
-                found[place] = max(found[place], one.count)
+                found[place] = max(found[place], cpu.count)
     return [count or 1 for count in found]
 
 
@@ -318,12 +318,16 @@ def parse_site(text: str) -> Site:
 
 def faults(site: Site) -> Iterator[str]:
     """Contradictions in a site, each with its place."""
-    yield from repeated("partition", (one.name for one in site.partitions))
-    yield from repeated("qos", (one.name for one in site.qos))
-    yield from repeated("license", [*(one.name for one in site.licenses), *(one.name for one in site.resources)])
-    yield from repeated("reservation", (one.name for one in site.reservations))
-    yield from repeated("association", (f"{one.account}/{one.user}".rstrip("/") for one in site.associations))
-    defaults = [one.name for one in site.partitions if one.default]
+    yield from repeated("partition", (partition.name for partition in site.partitions))
+    yield from repeated("qos", (qos.name for qos in site.qos))
+    yield from repeated(
+        "license", [*(license_.name for license_ in site.licenses), *(resource.name for resource in site.resources)]
+    )
+    yield from repeated("reservation", (reservation.name for reservation in site.reservations))
+    yield from repeated(
+        "association", (f"{association.account}/{association.user}".rstrip("/") for association in site.associations)
+    )
+    defaults = [partition.name for partition in site.partitions if partition.default]
     if len(defaults) > 1:
         yield f"partitions {defaults[0]!r} and {defaults[1]!r} are both the default: expected one"
     for partition in site.partitions:
@@ -339,8 +343,8 @@ def faults(site: Site) -> Iterator[str]:
         yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
     yield from _circle(site.qos)
     for table, several in (("gpu", site.gpus), ("cpu", site.cpus)):
-        for one in several:
-            yield from outside(f"{table}: nodes", one.nodes, site.nodes)
+        for gpus in several:
+            yield from outside(f"{table}: nodes", gpus.nodes, site.nodes)
     for reservation in site.reservations:
         yield from _reservation(reservation, site)
     yield from _accounts(site.associations)
@@ -350,7 +354,7 @@ def faults(site: Site) -> Iterator[str]:
 
 def _unknown(where: str, what: str, names: Iterable[str], site: Site) -> Iterator[str]:
     """Faults of names of QOS that the site does not have, if it states any QOS."""
-    known = {one.name for one in site.qos}
+    known = {qos.name for qos in site.qos}
     for name in names:
         if name and known and name not in known:
             yield f"{where}: {what} {shown(name)} is not one of {', '.join(sorted(known))}"
@@ -377,12 +381,12 @@ def _reservation(one: Reservation, site: Site) -> Iterator[str]:
 
 def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
     """A fault of QOS that preempt each other in a circle: their jobs could requeue each other forever."""
-    below = {one.name: set(one.preempt) for one in several}
+    below = {qos.name: set(qos.preempt) for qos in several}
     for name in below:
         reached, found = set[str](), set(below[name])
         while found:
             reached |= found
-            found = set[str]().union(*(below.get(one, set()) for one in found)) - reached
+            found = set[str]().union(*(below.get(name, set()) for name in found)) - reached
         if name in reached:
             yield f"qos {shown(name)}: preempt: it preempts itself, directly or through others: expected no circle"
             return
@@ -390,11 +394,11 @@ def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
 
 def _accounts(associations: tuple[Association, ...]) -> Iterator[str]:
     """Faults of the tree of accounts: missing parents, and accounts below themselves."""
-    parents = {one.account: one.parent for one in associations if not one.user}
-    for one in associations:
-        above = one.account if one.user else one.parent
+    parents = {association.account: association.parent for association in associations if not association.user}
+    for association in associations:
+        above = association.account if association.user else association.parent
         if above and above not in parents:
-            whose = f"user {shown(one.user)}" if one.user else f"account {shown(one.account)}"
+            whose = f"user {shown(association.user)}" if association.user else f"account {shown(association.account)}"
             yield f"association: {whose} is below account {shown(above)}, which has no association of its own"
     for account in parents:
         seen, above = {account}, parents[account]

@@ -309,12 +309,12 @@ def outside(where: str, nodes: str, most: int) -> Iterator[str]:
 
 def base_loads(resource: Resource) -> dict[str, int]:
     """Amount of each layer that is always in use: its own base load, and in mode 3 those of the layers below it."""
-    layers = {one.name: one for one in resource.layers}
-    found = {one.name: one.base for one in resource.layers}
-    for one in resource.layers:
-        above = one.parent
+    layers = {layer.name: layer for layer in resource.layers}
+    found = {layer.name: layer.base for layer in resource.layers}
+    for layer in resource.layers:
+        above = layer.parent
         while above in layers:
-            found[above] += one.base
+            found[above] += layer.base
             above = layers[above].parent
     return found
 
@@ -322,23 +322,24 @@ def base_loads(resource: Resource) -> dict[str, int]:
 def layer_faults(resource: Resource, nodes: int) -> Iterator[str]:
     """Faults of a hierarchical resource: repeated layers, unknown parents, in mode 3 no tree of uniform depth."""
     where = f"resource {shown(resource.name)}"
-    layers = {one.name: one for one in resource.layers}
-    yield from repeated(f"{where}: layer", (one.name for one in resource.layers))
+    layers = {layer.name: layer for layer in resource.layers}
+    yield from repeated(f"{where}: layer", (layer.name for layer in resource.layers))
     depths = set()
-    inner = {one.parent for one in resource.layers}
-    for one in resource.layers:
-        yield from outside(f"{where}, layer {shown(one.name)}: nodes", one.nodes, nodes)
-        if one.parent and (resource.mode != 3 or one.parent not in layers):
-            yield f"{where}, layer {shown(one.name)}: parent {shown(one.parent)} is no layer of mode 3 here"
+    inner = {layer.parent for layer in resource.layers}
+    for layer in resource.layers:
+        yield from outside(f"{where}, layer {shown(layer.name)}: nodes", layer.nodes, nodes)
+        if layer.parent and (resource.mode != 3 or layer.parent not in layers):
+            yield f"{where}, layer {shown(layer.name)}: parent {shown(layer.parent)} is no layer of mode 3 here"
             return
-        if one.nodes and one.name in inner:
-            yield f"{where}, layer {shown(one.name)}: it has layers below it, whose nodes are its own: leave nodes out"
-        depth, above = 0, one
+        if layer.nodes and layer.name in inner:
+            place = f"{where}, layer {shown(layer.name)}"
+            yield f"{place}: it has layers below it, whose nodes are its own: leave nodes out"
+        depth, above = 0, layer
         while above.parent and depth <= len(layers):
             depth, above = depth + 1, layers[above.parent]
-        if one.name not in inner:
+        if layer.name not in inner:
             depths.add(depth)
-    roots = [one.name for one in resource.layers if not one.parent]
+    roots = [layer.name for layer in resource.layers if not layer.parent]
     if resource.mode == 3 and (len(roots) != 1 or len(depths) != 1 or max(depths) >= len(layers)):
         yield f"{where}: mode 3 needs one root and leaves of one depth, got {len(roots)} roots"
         return

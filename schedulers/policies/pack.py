@@ -146,20 +146,20 @@ class Pack:
         covering = Resource.ALL if self.constraint == "strict" else ~Resource.BANDWIDTH
         bandwidth = _file_system_bandwidth(view.machine) if averaging else math.inf
         free = view.timeline.free_nodes_now()
-        for one in sorted(_facts(view), key=lambda one: (ORDERS[self.order](one), one.job.number)):
-            job, binding = one.job, Binding.NODES
+        for fact in sorted(_facts(view), key=lambda one: (ORDERS[self.order](one), one.job.number)):
+            job, binding = fact.job, Binding.NODES
             if job.nodes <= free or job.lives is not None:
                 binding = Binding.ORDER
-                if view.now_s + one.duration_s <= latest_s:
+                if view.now_s + fact.duration_s <= latest_s:
                     binding = Binding.BANDWIDTH
-                    if admits(pack, one, view.now_s, bandwidth):
-                        allocation = view.timeline.fit_now(job, one.duration_s, covering)
+                    if admits(pack, fact, view.now_s, bandwidth):
+                        allocation = view.timeline.fit_now(job, fact.duration_s, covering)
                         if allocation is None:
                             binding = Binding.RESERVATION
                         elif averaging:
-                            allocation = _within_averages(view, pack, one, allocation)
+                            allocation = _within_averages(view, pack, fact, allocation)
                         if allocation is not None:
-                            pack.add(one, allocation.nodes, view.machine, view.now_s)
+                            pack.add(fact, allocation.nodes, view.machine, view.now_s)
                             yield start_on(view, job, allocation, role)
                             free = view.timeline.free_nodes_now()
                             continue

@@ -173,7 +173,7 @@ class Replay:
         (nodes, held), there, capacity = (
             course.peaks(now_s),
             len(machine.nodes),
-            sum(one.capacity_bytes for one in machine.storages),
+            sum(storage.capacity_bytes for storage in machine.storages),
         )
         lacks = [f"; it needs {nodes:,} nodes at its peak, the machine has {there:,}"] if nodes > there else []
         if held > capacity:

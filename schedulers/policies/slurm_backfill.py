@@ -545,7 +545,7 @@ class BackfillPass:
 
         0 if that job does not wait.
         """
-        names = ["", *(one.name for one in self.view.machine.partitions)]
+        names = ["", *(partition.name for partition in self.view.machine.partitions)]
         pairs = self.pairs.of_waiting(len(self.pairs))
         found = (at for at in range(len(pairs)) if (pairs[at].job.name, names[pairs[at].row]) == (job, partition))
         return next(found, -1) + 1
@@ -566,9 +566,9 @@ class BackfillPass:
         begin_s = whole_s(self.view.now_s)
         end_s = begin_s + self.view.estimate_s(pair.job)
         left = self.space.sets[self.row_of(pair)]
-        for one in self.view.taken:
-            if one.start_s < end_s and one.end_s > begin_s:
-                left = left & ~of_nodes(sorted(one.nodes), len(left))
+        for taken_nodes in self.view.taken:
+            if taken_nodes.start_s < end_s and taken_nodes.end_s > begin_s:
+                left = left & ~of_nodes(sorted(taken_nodes.nodes), len(left))
         return number_of(left) < pair.job.nodes and not (left & ~self.space.idle).any()
 
     def lacks_buffer(self, job: Job) -> bool:

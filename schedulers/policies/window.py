@@ -281,7 +281,7 @@ def _storages(machine: Machine, nodes: Sequence[int], counts: list[int], nearest
     found = []
     for node in nodes:
         order = machine.nearest_storages[node].tolist() if nearest else range(len(left))
-        storage = next(one for one in order if left[one] > 0)
+        storage = next(place for place in order if left[place] > 0)
         left[storage] -= 1
         found.append(storage)
     return tuple(found)

@@ -92,7 +92,7 @@ class _DecayedSums(Generic[K]):
                 )
         for running in view.running:
             parts = running.holdings if running.apart else (running,)
-            held += [self._until(running.job, one, time_s) for one in parts if one.start_s <= time_s]
+            held += [self._until(running.job, part, time_s) for part in parts if part.start_s <= time_s]
         return self._with(self._sums, held)
 
     def _move_on(self, view: View, time_s: float) -> None:

@@ -94,7 +94,7 @@ class PackedJobs(Sequence[FinishedJob]):
     def __getitem__(self, index: int | slice) -> FinishedJob | Sequence[FinishedJob]:
         if isinstance(index, int):
             return self._unpack(self._packed[index])
-        return [self._unpack(one) for one in self._packed[index]]
+        return [self._unpack(row) for row in self._packed[index]]
 
 
 class FinishedJobs(Sequence[FinishedJob]):

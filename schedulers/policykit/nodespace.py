@@ -150,10 +150,17 @@ class NodeSpace:
         held, words, started = self._held, len(self._usable), self._started
         rows, ends_s, numbers = held.in_order(started)
         windows = [
-            (one.start_s, one.end_s, looked_at_after(one, resolution_s), of_nodes(sorted(one.nodes), words))
-            for one in self._taken
+            (
+                taken_nodes.start_s,
+                taken_nodes.end_s,
+                looked_at_after(taken_nodes, resolution_s),
+                of_nodes(sorted(taken_nodes.nodes), words),
+            )
+            for taken_nodes in self._taken
         ]
-        table = held.rows if not started else np.concatenate((held.rows, [one.nodes for one in started]))
+        table = (
+            held.rows if not started else np.concatenate((held.rows, [started_job.nodes for started_job in started]))
+        )
         ended = int(np.count_nonzero(ends_s == _ENDED_S))
         self.plan.stack(table[rows], ends_s, numbers, ended, windows)
 
@@ -400,14 +407,14 @@ class HeldNodes:
     def bring_up(self, running: Sequence[Running], longer_s: Mapping[str, float]) -> None:
         """Update to the running jobs, with extensions of the limits of some jobs, by name (s)."""
         now = set(running)
-        for one in self._places.keys() - now:
-            for place in self._places.pop(one):
+        for key in self._places.keys() - now:
+            for place in self._places.pop(key):
                 self.nodes &= ~self.rows[place]
                 self._spare.append(place)
         if len(now) > len(self._places):
-            for one in running:
-                if one not in self._places:
-                    self._add(one, longer_s.get(one.job.name, 0.0) if longer_s else 0.0)
+            for running_job in running:
+                if running_job not in self._places:
+                    self._add(running_job, longer_s.get(running_job.job.name, 0.0) if longer_s else 0.0)
 
     def _add(self, running: Running, longer_s: float) -> None:
         found, ended = [], has_ended(running)
@@ -441,8 +448,8 @@ class HeldNodes:
         ends_s, numbers = self._ends_s[places], self._numbers[places]
         if started:
             places = np.append(places, np.arange(len(started), dtype=np.int32) + np.int32(len(self.rows)))
-            ends_s = np.append(ends_s, [one.end_s for one in started])
-            numbers = np.append(numbers, [one.number for one in started])
+            ends_s = np.append(ends_s, [started_job.end_s for started_job in started])
+            numbers = np.append(numbers, [started_job.number for started_job in started])
         order = np.lexsort((numbers, ends_s))
         return places[order], ends_s[order], numbers[order]
 
@@ -460,7 +467,7 @@ def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
     Then for each pool that only restricts nodes (:func:`restricting`) the nodes of each of these sets that serve it.
     """
     words = (len(machine.nodes) + 63) // 64
-    every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(one.nodes for one in machine.partitions))
+    every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(partition.nodes for partition in machine.partitions))
     sets = np.array([bitset(nodes, words) for nodes in every])
     through = [bitset(sorted(machine.layer_nodes(place)), words) for place in restricting(machine)]
     return np.concatenate((sets, *(sets & nodes for nodes in through)))
@@ -480,7 +487,7 @@ def looked_at_after(taken: TakenNodes, resolution_s: float) -> float:
 
 def has_ended(running: Running) -> bool:
     """Whether a job has released its counted pools but still has its nodes: Slurm's state ``COMPLETING``."""
-    return bool(running.apart) and not any(Resource.POOLS in one.covering for one in running.apart)
+    return bool(running.apart) and not any(Resource.POOLS in part.covering for part in running.apart)
 
 
 def whole_s(time_s: float) -> float:

@@ -198,7 +198,7 @@ def in_tiers(view: View, jobs: Sequence[Job]) -> Sequence[Job]:
     """Jobs of higher tiers first, each tier in the given order; a job of several partitions has the highest."""
     if not view.machine.partitions:
         return jobs
-    tiers = [one.tier for one in view.machine.partitions]
+    tiers = [partition.tier for partition in view.machine.partitions]
     if min(tiers) == max(tiers):
         return jobs
     return sorted(jobs, key=lambda job: -max((tiers[place] for place in job.partitions), default=0))

@@ -100,7 +100,7 @@ class _PairCache:
 
     def __init__(self, machine: Machine, order: str) -> None:
         self._order = order
-        self._tiers = [one.tier for one in machine.partitions]
+        self._tiers = [partition.tier for partition in machine.partitions]
         self._places: dict[Job, int] = {}
         self._spare: list[int] = []
         self._users: dict[str, int] = {}
@@ -172,7 +172,7 @@ class _PairCache:
         if self._order == MULTIFACTOR:
             keys = priorities_of(view).in_partitions([*jobs], np.array(at, np.intp), np.array(partitions, np.intp))
         else:
-            keys = np.array([[-self._tiers[one] if self._tiers else 0] for one in partitions], np.float64)
+            keys = np.array([[-self._tiers[partition] if self._tiers else 0] for partition in partitions], np.float64)
         self.table = np.concatenate((self.table, np.array(rows, np.int64).reshape(-1, 5)))
         self._walltimes_s = np.append(self._walltimes_s, [self.jobs[row[0]].walltime_s for row in rows])
         self._keys = keys if self._keys is None else np.concatenate((self._keys, keys))

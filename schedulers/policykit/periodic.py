@@ -95,9 +95,9 @@ class PeriodicUsage:
         self._later = [job for job in ended if job.end_s > time_s]
         parts = [*self._ended(job for job in ended if job.start_s < time_s)]
         before, self._running_parts = self._running_parts, {}
-        for one in view.running:
-            if one.start_s <= time_s:
-                held = self._running_parts[one] = before.get(one) or tuple(self._running(one))
+        for running_job in view.running:
+            if running_job.start_s <= time_s:
+                held = self._running_parts[running_job] = before.get(running_job) or tuple(self._running(running_job))
                 parts += held
         first_s = min((part.start_s for part in parts), default=time_s)
         since_s = self._time_s
@@ -136,11 +136,14 @@ class PeriodicUsage:
     def _running(self, running: Running) -> Iterator[_Part]:
         """Resources that a running job holds or has released."""
         place = self._place(running.job)
-        for one, end_s in [*((one, math.inf) for one in running.holdings), *((one, one.end_s) for one in running.past)]:
-            nodes = len(one.allocation.nodes) if Resource.NODES in one.covering else 0
-            buffers = Resource.BURST_BUFFERS in one.covering
-            size = len(one.allocation.storages) * one.allocation.bb_bytes if buffers else 0
-            yield _Part(place, one.start_s, end_s, nodes, size)
+        for holding, end_s in [
+            *((item, math.inf) for item in running.holdings),
+            *((member, member.end_s) for member in running.past),
+        ]:
+            nodes = len(holding.allocation.nodes) if Resource.NODES in holding.covering else 0
+            buffers = Resource.BURST_BUFFERS in holding.covering
+            size = len(holding.allocation.storages) * holding.allocation.bb_bytes if buffers else 0
+            yield _Part(place, holding.start_s, end_s, nodes, size)
 
     def _place(self, job: FinishedJob | Job) -> int:
         return self.places.setdefault(self._key(job), len(self.places))

@@ -116,12 +116,12 @@ class PreemptionPolicy(PolicyWrapper):
                     served.add(decision.job.id if isinstance(decision, Start) else decision.by.id)
                 yield decision
         filled = set[str]()
-        for one in self.policy(_hiding(view, served | memory.claims.keys() | suspended)):
-            yield one
-            if isinstance(one, Start):
-                filled.discard(one.job.id)
-            elif isinstance(one, Hold) and one.job.id in view.filled_s and self.rules.height(one.job):
-                filled.add(one.job.id)
+        for start in self.policy(_hiding(view, served | memory.claims.keys() | suspended)):
+            yield start
+            if isinstance(start, Start):
+                filled.discard(start.job.id)
+            elif isinstance(start, Hold) and start.job.id in view.filled_s and self.rules.height(start.job):
+                filled.add(start.job.id)
         if filled and self.due is None:  # filled at once, without a message: jobs were considered before that
             yield WakeAt(view.now_s + _LATE_S)
 
@@ -132,11 +132,11 @@ class PreemptionPolicy(PolicyWrapper):
         """
         memory = _memory(view)
         waiting = {job.id for job in view.waiting} if memory.claims else ()
-        running = {one.job.id: one for one in view.running} if memory.claims else {}
+        running = {running_job.job.id: running_job for running_job in view.running} if memory.claims else {}
         for job_id, claim in list(memory.claims.items()):
             if job_id in view.reservations:
                 continue
-            left = [running[one].allocation for one in claim.victims if one in running]
+            left = [running[victim].allocation for victim in claim.victims if victim in running]
             if job_id not in waiting or not _booked(view, claim, left):
                 del memory.claims[job_id]
         if self.rules.suspends:
@@ -147,7 +147,7 @@ class PreemptionPolicy(PolicyWrapper):
 
         Of two suspended jobs with the same nodes the one with more power to preempt resumes first.
         """
-        users = [(one.allocation, one.end_s) for one in view.running]
+        users = [(running_job.allocation, running_job.end_s) for running_job in view.running]
         for claim in memory.claims.values():
             end_s = max(claim.due_s, view.now_s) + view.estimate_s(claim.job)
             users.append((claim.allocation, end_s))
@@ -219,11 +219,14 @@ class PreemptionPolicy(PolicyWrapper):
         assert view.vacate is not None
         memory.spent.add(job.id)
         claim = memory.claims[job.id] = _Claim(
-            job, choice.allocation, frozenset(one.job.id for one, _ in choice.victims), _due_s(view, choice.victims)
+            job,
+            choice.allocation,
+            frozenset(victim.job.id for victim, _ in choice.victims),
+            _due_s(view, choice.victims),
         )
-        for one, group in choice.victims:
-            view.vacate(view.timeline, one.job.id, view.now_s + max(group.grace_s, _LATE_S), _given_back(group))
-            yield Preempt(one.job, job, way)
+        for victim, group in choice.victims:
+            view.vacate(view.timeline, victim.job.id, view.now_s + max(group.grace_s, _LATE_S), _given_back(group))
+            yield Preempt(victim.job, job, way)
         self.keep(view)
         if view.notes is not None:
             view.notes.write(job.id, Role.RESERVED, Binding.PREEMPTED, claim.due_s)
@@ -233,19 +236,19 @@ class PreemptionPolicy(PolicyWrapper):
     ) -> _Choice | None:
         """Running jobs to preempt for a job now, else ``None``; appends times when others could be to ``calls``."""
         assert view.vacate is not None
-        told = {one for claim in memory.claims.values() for one in claim.victims}
+        told = {victim for claim in memory.claims.values() for victim in claim.victims}
         candidates: list[_Candidate] = []
-        for one in view.running:
-            if not one.allocation.nodes or one.job.id in told:
+        for running_job in view.running:
+            if not running_job.allocation.nodes or running_job.job.id in told:
                 continue
-            group = self.rules.group(one.job, one.allocation.nodes)
+            group = self.rules.group(running_job.job, running_job.allocation.nodes)
             if not self.rules.may(job, way, group):
                 continue
-            exempt_s = one.start_s + max(group.exempt_s, _LATE_S)  # jobs that have just started are exempt
+            exempt_s = running_job.start_s + max(group.exempt_s, _LATE_S)  # jobs that have just started are exempt
             if exempt_s > view.now_s + _EXACT_S:
                 calls.append(exempt_s)
             else:
-                candidates.append((one, group))
+                candidates.append((running_job, group))
         candidates.sort(key=lambda pair: self._rank(*pair))
         before = view.timeline.snapshot()
         try:
@@ -297,8 +300,8 @@ def _fewest(view: View, job: Job, candidates: Sequence[_Candidate]) -> _Choice |
         view.timeline.restore(nothing)
         low, high = (low, middle) if fits else (middle + 1, high)
     chosen = list(candidates[:low])
-    for one in reversed(candidates[: low - 1]):
-        fewer = [other for other in chosen if other is not one]
+    for candidate in reversed(candidates[: low - 1]):
+        fewer = [other for other in chosen if other is not candidate]
         if _fit(view, job, fewer) is not None:
             chosen = fewer
         view.timeline.restore(nothing)
@@ -316,8 +319,8 @@ def _due_s(view: View, chosen: Iterable[_Candidate]) -> float:
 def _fit(view: View, job: Job, chosen: Sequence[_Candidate]) -> Allocation | None:
     """Allocation of a job without these jobs, also until their ends; frees their resources in the timeline."""
     assert view.vacate is not None
-    for one, group in chosen:
-        view.vacate(view.timeline, one.job.id, view.now_s, _given_back(group))
+    for running, group in chosen:
+        view.vacate(view.timeline, running.job.id, view.now_s, _given_back(group))
     later_s = _due_s(view, chosen) - view.now_s + _LATE_S
     return fit_now(view, job, later_s + view.estimate_s(job))
 
@@ -395,26 +398,28 @@ def _taken(view: View, claim: _Claim) -> bool:
     """Whether a job that started now would run into taken nodes: the preempted jobs may have ended late."""
     end_s = view.now_s + view.estimate_s(claim.job)
     return any(
-        one.start_s < end_s and view.now_s < one.end_s and not one.nodes.isdisjoint(claim.allocation.nodes)
-        for one in view.taken
+        taken_nodes.start_s < end_s
+        and view.now_s < taken_nodes.end_s
+        and not taken_nodes.nodes.isdisjoint(claim.allocation.nodes)
+        for taken_nodes in view.taken
     )
 
 
 def _beside(given: Allocation, left: Sequence[Allocation], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
     """Parts of an allocation not held by jobs that have not ended yet: nodes, bytes, amounts of pools."""
-    theirs = {node for one in left for node in one.nodes}
+    theirs = {node for allocation in left for node in allocation.nodes}
     yield Allocation(tuple(node for node in given.nodes if node not in theirs)), Resource.NODES
     if Resource.BURST_BUFFERS in covering:
         needed, there = Counter[int](), Counter[int]()
         for storage in given.storages:
             needed[storage] += given.bb_bytes
-        for one in left:
-            for storage in one.storages:
-                there[storage] += one.bb_bytes
+        for allocation in left:
+            for storage in allocation.storages:
+                there[storage] += allocation.bb_bytes
         for storage, size in (needed - there).items():
             yield Allocation((), (storage,), size), Resource.BURST_BUFFERS
     if given.pools:
-        pools = [one.pools for one in left if one.pools]
-        there_of = [sum(one[place] for one in pools if place < len(one)) for place in range(len(given.pools))]
+        pools = [allocation.pools for allocation in left if allocation.pools]
+        there_of = [sum(pool[place] for pool in pools if place < len(pool)) for place in range(len(given.pools))]
         amounts = [max(0, most - held) for most, held in zip(given.pools, there_of, strict=True)]
         yield Allocation((), pools=tuple(amounts)), Resource.POOLS

@@ -161,7 +161,7 @@ class Priorities:
         if anew or known < _MANY * new:
             return self._order(rows)
         come = known + self._order(rows[known:])
-        return np.insert(np.arange(known), [_place(rows[:known], rows[one]) for one in come.tolist()], come)
+        return np.insert(np.arange(known), [_place(rows[:known], rows[row]) for row in come.tolist()], come)
 
     def _sums(self, job: Job, fixed: FixedTerms) -> tuple[float, float]:
         """Constant terms of a job, at first and after the next calculation."""

@@ -37,15 +37,15 @@ class Sharers:
     """
 
     def __init__(self, site: Site) -> None:
-        users = [one for one in site.associations if one.user]
+        users = [association for association in site.associations if association.user]
         self._alike = not site.associations
         self._tree = FairTree(site.associations)
         self._places = dict(self._tree.users)
         self._charging = Charging(site)
-        part = relative(site, "ASSOC", (one.priority for one in site.associations))
-        self._priorities = {(one.account, one.user): part(one.priority) for one in users}
+        part = relative(site, "ASSOC", (association.priority for association in site.associations))
+        self._priorities = {(user.account, user.user): part(user.priority) for user in users}
         self._weights = site.weights
-        self._usage_factors = {one.name: one.usage_factor for one in site.qos}
+        self._usage_factors = {qos.name: qos.usage_factor for qos in site.qos}
         billing = site.weights.billing
         self._billing = np.array([billing.get("node", 0.0 if billing else 1.0), billing.get("bb", 0.0) / _GIGABYTE])
         ends = site.scheduler.enforces_limits  # then Slurm processes them

@@ -77,7 +77,7 @@ def site_options(site: Site, infos: Collection[OptionInfo], given: Mapping[str, 
     if given.get("order", every.get("order")) != MULTIFACTOR and every.pop(_LEAST, None):
         without.append(f"{_LEAST} (jobs have no priorities)")
     without += [name for name in every if name not in known]
-    without += [one for one in site.scheduler.others if one != YOUNGEST_FIRST]
+    without += [parameter for parameter in site.scheduler.others if parameter != YOUNGEST_FIRST]
     found = {}
     for name in [name for name in every if name in known]:
         try:

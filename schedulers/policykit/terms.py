@@ -70,13 +70,16 @@ class Terms:
         cpus = cpus_of_nodes(site, machine.width)
         self._whole = _Amounts(machine.width, sum(cpus))
         self._partitions = site.partitions
-        self._amounts = [_Amounts(len(one.nodes), sum(cpus[node] for node in one.nodes)) for one in machine.partitions]
+        self._amounts = [
+            _Amounts(len(partition.nodes), sum(cpus[node] for node in partition.nodes))
+            for partition in machine.partitions
+        ]
         self._several_cpus = bool(site.cpus)
-        self._partition_part = relative(site, "PART", (one.factor for one in site.partitions))
-        self._qos = {one.name: one.priority for one in site.qos}
+        self._partition_part = relative(site, "PART", (partition.factor for partition in site.partitions))
+        self._qos = {qos.name: qos.priority for qos in site.qos}
         self._qos_part = relative(site, "QOS", self._qos.values())
         self._qos_of = qos_of
-        self._licenses = {one.name: (place, one.count) for place, one in enumerate(site.licenses)}
+        self._licenses = {license_.name: (place, license_.count) for place, license_ in enumerate(site.licenses)}
         self._buffer_bytes = sum(storage.capacity_bytes for storage in machine.storages)
         played = {name: share for name in site.weights.tres if (share := self._share_of(name)) is not None}
         self._tres = [(site.weights.tres[name], share) for name, share in played.items()]

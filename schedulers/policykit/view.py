@@ -150,9 +150,9 @@ class View:
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
             assert vacate is not None
             vacate(timeline, job_id, from_s, kinds)
-            for one in taken:  # taken nodes are not freed
-                if timeline.now_s < one.end_s:
-                    timeline.take(max(one.start_s, timeline.now_s), one.end_s, one.nodes)
+            for taken_nodes in taken:  # taken nodes are not freed
+                if timeline.now_s < taken_nodes.end_s:
+                    timeline.take(max(taken_nodes.start_s, timeline.now_s), taken_nodes.end_s, taken_nodes.nodes)
 
         other.vacate = None if vacate is None else vacated
         other._timeline = None
@@ -163,7 +163,7 @@ class View:
     @property
     def taken_from_s(self) -> float:
         """First time at which nodes are taken out of the timeline (s); infinite: never."""
-        return min((one.start_s for one in self.taken), default=math.inf)
+        return min((taken_nodes.start_s for taken_nodes in self.taken), default=math.inf)
 
     @property
     def may_start(self) -> bool:

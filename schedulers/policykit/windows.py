@@ -92,7 +92,7 @@ class Window:
         """Nodes of the window on a machine with this number of nodes."""
         if self.nodes is None:
             return list(range(nodes))
-        return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
+        return sorted({node for first, last in self.nodes for node in range(first, min(last + 1, nodes))})
 
     def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
         """Begin and end of the next occurrences that have not ended (s), as many as passes consider.
@@ -156,7 +156,7 @@ def starts_of(text: str) -> list[str]:
 def _written(time_s: float) -> str:
     """Write a time in the largest unit in which it is whole: ``1d``, ``36h``, not ``86400s``."""
     units = (("d", 86_400), ("h", 3600), ("m", 60))
-    unit, size_s = next((one for one in units if time_s and time_s % one[1] == 0), ("s", 1))
+    unit, size_s = next((unit_of_time for unit_of_time in units if time_s and time_s % unit_of_time[1] == 0), ("s", 1))
     return f"{time_s / size_s:.10g}{unit}"
 
 
@@ -172,7 +172,7 @@ def _parse(text: str, begins_s: float | None) -> Window:
             raise ValueError("it has another form")
         start_s, length_s = _start_s(found["start"], begins_s), TIME.read(found["length"])
         every_s = TIME.read(found["every"]) if found["every"] else math.inf
-        nodes = tuple(_range(one) for one in found["nodes"].split()) if found["nodes"] else None
+        nodes = tuple(_range(word) for word in found["nodes"].split()) if found["nodes"] else None
         if every_s < 1:
             raise ValueError("the time from one to the next must be at least 1 s")
         if not SHORTEST_S <= length_s < every_s:
@@ -224,23 +224,25 @@ def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
         The date of time 0 is not known, and there are reservations.
     """
     found = []
-    for one in site.reservations:
+    for reservation in site.reservations:
         if begins_s is None:
-            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {_UNKNOWN_BEGIN}")
-        places = parse_intervals(one.nodes) if one.nodes else ()
-        everything = not one.nodes and "ALL_NODES" in one.flags
+            raise OptionError(
+                f"reservation {shown(reservation.name)} of the site begins at a date, and {_UNKNOWN_BEGIN}"
+            )
+        places = parse_intervals(reservation.nodes) if reservation.nodes else ()
+        everything = not reservation.nodes and "ALL_NODES" in reservation.flags
         found.append(
             Window(
-                one.start_s - begins_s,
-                one.length_s,
-                one.every_s or math.inf,
+                reservation.start_s - begins_s,
+                reservation.length_s,
+                reservation.every_s or math.inf,
                 None if everything else tuple((place, place) for place in places),
-                one.name,
-                one.users,
-                one.accounts,
-                tuple((f"license {name}", count) for name, count in one.licenses.items()),
-                sum(size for name, size in one.tres.items() if name.startswith("bb/")),
-                FLEX in one.flags,
+                reservation.name,
+                reservation.users,
+                reservation.accounts,
+                tuple((f"license {name}", count) for name, count in reservation.licenses.items()),
+                sum(size for name, size in reservation.tres.items() if name.startswith("bb/")),
+                FLEX in reservation.flags,
             )
         )
     return tuple(found)
@@ -263,10 +265,10 @@ def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], s
             ("user", job.user, {job.user}, window.users),
             ("account", account, {account, *charging.above(account)}, window.accounts),
         ):
-            barred = own.intersection(one[1:] for one in listed if one.startswith("-"))
+            barred = own.intersection(word[1:] for word in listed if word.startswith("-"))
             if barred:
                 return f"reservation {name} is not for the {what} {min(barred)}"
-            allowed = [one for one in listed if not one.startswith("-")]
+            allowed = [word for word in listed if not word.startswith("-")]
             if allowed and own.isdisjoint(allowed):
                 several = "s" if len(allowed) > 1 else ""
                 return f"reservation {name} is for the {what}{several} {', '.join(allowed)}, not for {shown(given)}"
@@ -422,7 +424,9 @@ class Windows(PolicyWrapper):
         self, view: View, coming: Iterable[_Occurrence], inside: Mapping[Window, Sequence[Job]]
     ) -> Iterator[WakeAt]:
         called_s = view.notebook.get(_CALLED, -math.inf)
-        times = [one.end_s for one in coming] + [one.start_s for one in coming if one.window in inside]
+        times = [occurrence.end_s for occurrence in coming] + [
+            window.start_s for window in coming if window.window in inside
+        ]
         following = min((time_s for time_s in times if time_s > view.now_s + _SAME_S), default=math.inf)
         if view.queue and following < math.inf and following != called_s:
             view.notebook[_CALLED] = following
@@ -433,7 +437,7 @@ class Windows(PolicyWrapper):
 
         For cases that :func:`_never` does not detect: windows of different periods, buffers held before nodes.
         """
-        every_s = max((one.every_s for one in self.windows if one.every_s < math.inf), default=0.0)
+        every_s = max((window.every_s for window in self.windows if window.every_s < math.inf), default=0.0)
         if not every_s or not view.queue or view.running:
             view.notebook.pop(_IDLE, None)
             return ""
@@ -442,7 +446,9 @@ class Windows(PolicyWrapper):
         if before != seen:
             view.notebook[_IDLE] = seen, view.now_s
             return ""
-        last_s = max((one.start_s + one.length_s for one in self.windows if one.every_s == math.inf), default=since_s)
+        last_s = max(
+            (window.start_s + window.length_s for window in self.windows if window.every_s == math.inf), default=since_s
+        )
         if view.now_s < max(since_s, last_s) + _AHEAD * every_s:
             return ""
         return f"it did not start in {_AHEAD} periods of windows of {every_s:g} s in which nothing ran"
@@ -452,8 +458,8 @@ def _excluding(
     view: View, window: Window | None, coming: Sequence[_Occurrence]
 ) -> tuple[list[_Occurrence], list[_Occurrence]]:
     """Occurrences of windows that exclude the jobs of a reservation, or those of none, and the gaps that do."""
-    others = [one for one in coming if one.window is not window]
-    own = [one for one in coming if one.window is window]
+    others = [occurrence for occurrence in coming if occurrence.window is not window]
+    own = [occurrence for occurrence in coming if occurrence.window is window]
     return others, _gaps(view, window, own) if window is not None and own and not window.flexible else []
 
 
@@ -474,10 +480,10 @@ def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occur
     if outside:
         found.append(_Occurrence(view.now_s, math.inf, outside, nothing))
     since_s = view.now_s
-    for one in own:
-        if one.start_s > since_s:
-            found.append(_Occurrence(since_s, one.start_s, inside, nothing))
-        since_s = one.end_s
+    for occurrence in own:
+        if occurrence.start_s > since_s:
+            found.append(_Occurrence(since_s, occurrence.start_s, inside, nothing))
+        since_s = occurrence.end_s
     found.append(_Occurrence(since_s, math.inf, inside, nothing))
     return found
 
@@ -486,15 +492,15 @@ def _away(view: View) -> bool:
     """Whether nodes or storage are out or drained, and may come back."""
     storages = view.machine.storages
     there = sum(view.timeline.free_storage_now()) + sum(held_bytes(view).values())
-    return bool(view.unavailable) or there < sum(one.capacity_bytes for one in storages)
+    return bool(view.unavailable) or there < sum(storage.capacity_bytes for storage in storages)
 
 
 def _check(view: View, start: Start, coming: Sequence[_Occurrence], late_s: float) -> None:
     """Refuse a start that would run into a window, as of a policy that ignores its timeline."""
     end_s = view.now_s + view.estimate_s(start.job)
-    for one in coming:
-        begin_s, over_s, nodes, window = one
-        if one.taken_from_s(view.now_s, late_s) < end_s and not nodes.isdisjoint(start.allocation.nodes):
+    for occurrence in coming:
+        begin_s, over_s, nodes, window = occurrence
+        if occurrence.taken_from_s(view.now_s, late_s) < end_s and not nodes.isdisjoint(start.allocation.nodes):
             kind = f"the reservation {window.name}" if window.name else "a window of maintenance"
             raise DecisionRefused(start.job.id, f"it would run into {kind}, {begin_s:g} to {over_s:g} s, on its nodes")
 
@@ -528,7 +534,7 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
         return f"walltime {job.walltime_s:g} s > {longest_s:g} s, the longest that is left of reservation {window.name}"
     every = frozenset(range(view.machine.width))
     own = frozenset(window.indices(view.machine.width)) or every
-    sets = [view.machine.partitions[one].nodes & own for one in job.partitions] or [own]
+    sets = [view.machine.partitions[partition].nodes & own for partition in job.partitions] or [own]
     most = max(map(len, sets))
     if _fewest(job, view).nodes > most:
         return (
@@ -545,9 +551,9 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
 def _never_between(view: View, windows: Sequence[Window], every_s: float, jobs: Iterable[Job]) -> list[Job]:
     """Jobs that could not start even on an empty machine with these windows of the same period."""
     # windows in all periods: a job that cannot start within one never can
-    always = [replace(one, start_s=one.start_s % every_s - every_s) for one in windows]
+    always = [replace(window, start_s=window.start_s % every_s - every_s) for window in windows]
     never = _without_fit(view, _empty(view, always, 0.0), jobs, every_s)
-    first_s = max(one.start_s for one in windows)
+    first_s = max(window.start_s for window in windows)
     if never and first_s > view.now_s:  # a job may start before the windows begin
         never = _without_fit(view, _empty(view, windows, view.now_s), never, first_s)
     return never
@@ -573,7 +579,7 @@ def _why_between(job: Job, view: View, windows: Sequence[Window], every_s: float
                 f"walltime {job.walltime_s:g} s > {between_s:g} s between two {kind}, and "
                 f"{job.nodes} nodes > {outside} outside of them"
             )
-    keeping = " and ".join(f"reservation {one.name}" if one.name else "maintenance" for one in windows)
+    keeping = " and ".join(f"reservation {window.name}" if window.name else "maintenance" for window in windows)
     keep = "keep" if len(windows) > 1 else "keeps"
     return f"{job.walltime_s:g} s at no time have the job's resources free: every {every_s:g} s {keeping} {keep} them"
 
@@ -595,21 +601,25 @@ def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
 
 
 def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[TakenNodes, ...]:
-    return tuple(TakenNodes(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
+    return tuple(
+        TakenNodes(occurrence.start_s, occurrence.end_s, occurrence.nodes, gap)
+        for occurrence in coming
+        if occurrence.nodes
+    )
 
 
 def _take(timeline: Timeline, coming: Sequence[_Occurrence], late_s: float) -> Timeline:
     machine = timeline.machine
-    for one in coming:
-        start_s = one.taken_from_s(timeline.now_s, late_s)
+    for occurrence in coming:
+        start_s = occurrence.taken_from_s(timeline.now_s, late_s)
         if start_s == math.inf:
             continue
         timeline.take(
             start_s,
-            one.end_s,
-            one.nodes,
-            _of_storages(machine, one.window.bb_bytes),
-            _of_pools(machine, one.window.pools),
+            occurrence.end_s,
+            occurrence.nodes,
+            _of_storages(machine, occurrence.window.bb_bytes),
+            _of_pools(machine, occurrence.window.pools),
         )
     return timeline
 

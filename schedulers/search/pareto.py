@@ -96,7 +96,9 @@ def exchanged(front: Sequence[_Set], exchange: float) -> _Set | None:
         return None
     most = max(front, key=lambda one: (one.units, one.sizes, -one.bits))
     worth = [
-        one for one in front if one.sizes > most.sizes and one.sizes - most.sizes >= exchange * (most.units - one.units)
+        chosen
+        for chosen in front
+        if chosen.sizes > most.sizes and chosen.sizes - most.sizes >= exchange * (most.units - chosen.units)
     ]
     return max(worth, key=lambda one: (one.sizes, one.units, -one.bits), default=most)
 
@@ -104,9 +106,9 @@ def exchanged(front: Sequence[_Set], exchange: float) -> _Set | None:
 def pareto(sets: Iterable[_Set]) -> list[_Set]:
     """Sets that no other set dominates (as much of both, and more of one); of equal sets the first in order of bits."""
     front: list[_Set] = []
-    for one in sorted(sets, key=lambda one: (-one.units, -one.sizes, one.bits)):
-        if not front or one.sizes > front[-1].sizes:
-            front.append(one)
+    for chosen in sorted(sets, key=lambda one: (-one.units, -one.sizes, one.bits)):
+        if not front or chosen.sizes > front[-1].sizes:
+            front.append(chosen)
     return front
 
 
@@ -189,10 +191,10 @@ class _Search:
         kept: dict[Bits, int] = {}
         while left and len(kept) < size:
             rank = sorted(pareto(left.values()), key=lambda one: (-ages[one.bits], one.bits))
-            for one in rank[: size - len(kept)]:
-                kept[one.bits] = ages[one.bits]
-            for one in rank:
-                del left[one.bits]
+            for chosen in rank[: size - len(kept)]:
+                kept[chosen.bits] = ages[chosen.bits]
+            for chosen in rank:
+                del left[chosen.bits]
         return kept
 
     def _fits(self, bits: Bits) -> bool:

@@ -168,7 +168,7 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
                 misfits.append(chosen)
             elif best is None or problem.score(chosen) > best_score:
                 best, best_score, taken = chosen, problem.score(chosen), packing.taken
-        fewer = (one for chosen in misfits if chosen for one in combinations(chosen, len(chosen) - 1))
+        fewer = (smaller for chosen in misfits if chosen for smaller in combinations(chosen, len(chosen) - 1))
         level = {chosen: None for chosen in fewer if mandatory.issubset(chosen)}
     score = None if best is None else best_score
     return SubsetResult(best, taken, score, score if exact and not level else loosest(problem), looked_at)

@@ -98,7 +98,12 @@ def _list() -> int:
         for info in entry.options():
             tell(f"    {info.name}={show(info.default)}  {info.help} ({info.expected})")
     for kind in GROUPS:
-        tell(*(f"{one.name}: a {kind} of {one.package} ({one.place})" for one in registered(kind)))
+        tell(
+            *(
+                f"{registration.name}: a {kind} of {registration.package} ({registration.place})"
+                for registration in registered(kind)
+            )
+        )
     return 0
 
 

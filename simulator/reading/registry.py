@@ -68,7 +68,7 @@ class UsedNames:
             return True
         if number - self._end + len(self._unused) > _MOST_LEFT_OUT + (self._end - self._begin) // 4:
             return False
-        left_out = [one for one in range(self._end, number) if str(one) not in self._others]
+        left_out = [job_number for job_number in range(self._end, number) if str(job_number) not in self._others]
         if left_out:
             self._unused = set() if isinstance(self._unused, tuple) else self._unused
             self._unused.update(left_out)

@@ -65,7 +65,7 @@ def longest_signatures(count: int, root: Path = REPOSITORY) -> list[Signature]:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     given = node.args
-                    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                    names = [posonlyarg.arg for posonlyarg in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
                     number = sum(name not in ("self", "cls") for name in names)
                     found.append(Signature(number, f"{path.relative_to(root).as_posix()}:{node.name}"))
     return sorted(found, key=lambda one: (-one.parameters, one.name))[:count]
@@ -84,8 +84,8 @@ def main(root: Path) -> None:
                 total += size
         print(f"{'all of ' + package:32} {total.files:6} {total.lines:7} {total.public:7}")
     print("\nlongest signatures")
-    for one in longest_signatures(8, root):
-        print(f"{one.parameters:4}  {one.name}")
+    for signature in longest_signatures(8, root):
+        print(f"{signature.parameters:4}  {signature.name}")
     print("\nimport circles")
     for places in PLACES:
         print(f"{' + '.join(places):28} {len(circles(graph(places, root)))}")

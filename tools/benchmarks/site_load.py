@@ -111,7 +111,7 @@ def jobs(number: int, load: float) -> Iterator[Job]:
     rng = random.Random(1)
     shapes: list[tuple[int, int, int, int, str]] = []
     while len(shapes) < number:
-        kind = rng.choices(KINDS, [one.share for one in KINDS])[0]
+        kind = rng.choices(KINDS, [kind.share for kind in KINDS])[0]
         user = min(int(rng.paretovariate(0.8)) - 1, USERS - 1)
         nodes = round(math.exp(rng.uniform(math.log(kind.fewest), math.log(kind.most))))
         partition = rng.choices(("standard", "all", "highmem", "standard,highmem", "short,standard"), (70, 8, 8, 8, 6))[

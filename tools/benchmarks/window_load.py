@@ -152,7 +152,7 @@ def main() -> None:
                 if size > LARGEST[method]:
                     continue
                 row = measure(method, arguments.pictures, size, load, limits)
-                times = sorted(1e3 * one for one in row.seconds)
+                times = sorted(1e3 * second for second in row.seconds)
                 gaps = [f"{mean(part):.2%} / " for part in zip(*row.gaps, strict=True)] or ["-", ""]
                 worst = f"{max(max(gap) for gap in row.gaps):.2%}" if row.gaps else "-"
                 print(

@@ -230,18 +230,18 @@ def _site(rng: Random) -> dict[str, Any]:
         if name in site:
             site[name] = [_struct(rng, table, 0.3) | {"name": one} for one in names]
     for resource in site.get("resources", ()):
-        resource["layers"] = list({one["name"]: one for one in resource["layers"]}.values())[
+        resource["layers"] = list({layer["name"]: layer for layer in resource["layers"]}.values())[
             : 2 - resource["mode"] // 3
         ]
     for place, one in enumerate(site.get("qos", ())):  # of a higher one only: no circles
         one["preempt"] = [name for name in one.get("preempt", ()) if name in _QOS[:place]]
     if "associations" in site:
-        accounts = [one | {"user": "", "parent": ""} for one in site["associations"]]
+        accounts = [association | {"user": "", "parent": ""} for association in site["associations"]]
         users = [
             _struct(rng, Association, 0.2) | {"account": rng.choice(accounts)["account"], "user": user, "parent": ""}
             for user in _USERS
         ]
-        site["associations"] = list({one["account"]: one for one in accounts}.values()) + users
+        site["associations"] = list({account["account"]: account for account in accounts}.values()) + users
     return site
 
 

@@ -237,8 +237,8 @@ def _play_kind(kind: str, messages: int, rng: random.Random, folder: Path, alone
                 sent += 1
 
         table, found, notes = converse(folder, disturb)
-        for one in strangers:
-            one.close()
+        for stranger in strangers:
+            stranger.close()
         conversations += 1
         noted += bool(notes)
         equal += table == alone and not found

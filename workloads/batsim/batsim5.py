@@ -100,9 +100,11 @@ def _from_5(profile: Profile, where: str) -> Profile:
     elif kind == "ParallelTaskHomogeneousProfile" and strategy == "DefinedAmountsSpreadUniformly":
         ours = _TOTAL
     else:
-        ours = next((name for name, one in PROFILES.items() if one.name == kind and name != _TOTAL), "")
+        ours = next(
+            (name for name, kind_of_ours in PROFILES.items() if kind_of_ours.name == kind and name != _TOTAL), ""
+        )
     if not ours:
-        known = ", ".join(dict.fromkeys(one.name for one in PROFILES.values()))
+        known = ", ".join(dict.fromkeys(profile.name for profile in PROFILES.values()))
         raise WorkloadError(
             f"{kind!r} is a profile of Batsim 5 that Batsim 4 does not have; of Batsim 5's these are read: {known}",
             f"{where}.type",
@@ -135,7 +137,9 @@ def _add(name: str, old: str, nodes: int, given: dict[str, Profile], made: dict[
         profile = given[old]
         made[name] = _translated(old, profile, nodes)
         if profile["type"] == "composed":
-            parts = [(f"{one}-of-{nodes}" if _needs_size(given[one], given) else one, one) for one in profile["seq"]]
+            parts = [
+                (f"{part}-of-{nodes}" if _needs_size(given[part], given) else part, part) for part in profile["seq"]
+            ]
             made[name]["seq"] = [part for part, _ in parts]
             pending.extend(parts)
 

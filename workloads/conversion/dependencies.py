@@ -157,7 +157,7 @@ def _played(text: str, labels: Callable[..., Iterator[str]]) -> str:
     for part in _STATUS.sub("", text).split(joint):
         word, *jobs = part.strip().split(":")
         kind = _KINDS.get(word) if jobs else "afterany"
-        named = [found for one in jobs or [word] if (found := _JOB.fullmatch(one))]
+        named = [found for job in jobs or [word] if (found := _JOB.fullmatch(job))]
         for found in named if kind is not None else ():
             component = list(labels(int(found[1]), f"+{found[3]}", kind)) if found[3] and not found[4] else []
             delay = f"+{found[3]}{found[4]}" if found[3] and not component else ""

@@ -68,8 +68,8 @@ class Book:
         made = Book(self.where)
         made.lines = self.lines
         made._entries = {
-            key: Entry(one.fate, one.reason, one.lines, one.jobs, one.node_s, list(one.examples))
-            for key, one in self._entries.items()
+            key: Entry(entry.fate, entry.reason, entry.lines, entry.jobs, entry.node_s, list(entry.examples))
+            for key, entry in self._entries.items()
         }
         return made
 
@@ -108,7 +108,11 @@ class Book:
         if not count or count <= share * self.lines:
             return
         places = sorted(
-            ((int(line), words) for entry in bad for line, _, words in (one.partition(": ") for one in entry.examples)),
+            (
+                (int(line), words)
+                for entry in bad
+                for line, _, words in (example.partition(": ") for example in entry.examples)
+            ),
         )[:_EXAMPLES]
         first, *others = places
         more = "".join(f"; line {line}: {words}" for line, words in others)
@@ -118,7 +122,7 @@ class Book:
 
     def entries(self, *fates: Fate) -> Iterator[Entry]:
         """Entries of some fates (default: all), in order of their first line."""
-        return (one for one in self._entries.values() if one.lines and (not fates or one.fate in fates))
+        return (entry for entry in self._entries.values() if entry.lines and (not fates or entry.fate in fates))
 
     def move(self, reason: str, jobs: int, node_s: float = 0.0) -> None:
         """Count jobs that were read, and are left out all the same."""
@@ -128,14 +132,14 @@ class Book:
     def rows(self) -> list[dict[str, object]]:
         """The entries as a record keeps them."""
         return [
-            {"fate": one.fate.value, "reason": one.reason, "lines": one.lines, "jobs": one.jobs,
-             "node_h": round(one.node_s / 3600, 3), "examples": one.examples}
-            for one in self.entries()
+            {"fate": entry.fate.value, "reason": entry.reason, "lines": entry.lines, "jobs": entry.jobs,
+             "node_h": round(entry.node_s / 3600, 3), "examples": entry.examples}
+            for entry in self.entries()
         ]  # fmt: skip
 
     def left_out(self) -> dict[str, int]:
         """Lines that are not among the jobs, by reason."""
-        return {one.reason: one.lines for one in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE)}
+        return {entry.reason: entry.lines for entry in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE)}
 
     def said(self, *fates: Fate, node_s: float = 0.0) -> Iterator[str]:
         """A line for each entry of some fates (default: all); ``node_s``: node-seconds of the jobs that are played."""

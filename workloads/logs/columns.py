@@ -177,7 +177,7 @@ def _either(name: str, first: Any, second: Any) -> Any:
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return np.where(first >= 0, first, second)
     nothing = unknown(name)
-    return [other if one in (nothing, -1) else one for one, other in zip(first, second, strict=True)]
+    return [other if value in (nothing, -1) else value for value, other in zip(first, second, strict=True)]
 
 
 def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Values:

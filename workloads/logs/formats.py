@@ -139,7 +139,7 @@ def _rows(
     """Rows of a log: as the format's layout takes it apart."""
     form = FORMATS[name]
     if form.recognises is None and layouts.is_parquet(head):
-        wanted = {one.lower() for column in form.columns for one in column.names}
+        wanted = {heading.lower() for column in form.columns for heading in column.names}
         return layouts.parquet(log, intake.book, wanted)
     if form.recognises is None:
         lacking = form.lacks(layouts.header_of(head.first)[1])
@@ -160,7 +160,7 @@ def _rows(
 
 
 def _names(columns: Iterable[Column]) -> list[str]:
-    return list(dict.fromkeys(one.lower() for column in columns for one in column.names))
+    return list(dict.fromkeys(heading.lower() for column in columns for heading in column.names))
 
 
 def recognised(head: LogHead, log: LogFile) -> str:

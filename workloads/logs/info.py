@@ -60,7 +60,7 @@ def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
     order = np.lexsort((table["number"], table["submit_s"]))
     jobs = table.chosen(order)
     found = omissions_of(jobs, sizes[order], depends=waits_of(jobs).depends, limits_are_played=True)
-    return [("not played", one.line) for one in found]
+    return [("not played", omission.line) for omission in found]
 
 
 def _need_rows(needs: Needs, unit: str) -> list[Row]:

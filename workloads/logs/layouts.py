@@ -43,7 +43,7 @@ SEPARATORS = "|,;\t"
 def header_of(line: str) -> tuple[str, tuple[str, ...]]:
     """Separator and names of columns, in lower case, of the line above a table; the separator that gives the most."""
     found = max(SEPARATORS, key=line.count)
-    names = tuple(one.strip().strip('"').lower() for one in line.split(found))
+    names = tuple(heading.strip().strip('"').lower() for heading in line.split(found))
     return found, names[:-1] if names and not names[-1] else names
 
 
@@ -208,7 +208,7 @@ def keyed(
             found.append(cells)
             texts.append(line)
         if found:
-            yield Rows(numbers, {name: [one.get(name, "") for one in found] for name in columns}, texts)
+            yield Rows(numbers, {name: [record.get(name, "") for record in found] for name in columns}, texts)
 
 
 def pairs(line: str, key: re.Pattern[str]) -> tuple[str, dict[str, str]]:
@@ -238,11 +238,11 @@ def objects(pieces: Iterable[bytes], book: Book, cells_of: Callable[[Any], Mappi
     for place, job in enumerate(jobs, start=1):
         if not isinstance(job, dict):
             book.unreadable("no object", place, f"expected an object, got {shown(str(job))}")
-    names = dict.fromkeys(name for one in found for name in one)
+    names = dict.fromkeys(name for record in found for name in record)
     for first in range(0, len(found), _BATCH):
         batch = found[first : first + _BATCH]
-        cells = {name: [one.get(name, "") for one in batch] for name in names}
-        yield Rows(range(first + 1, first + 1 + len(batch)), cells, [str(one) for one in batch])
+        cells = {name: [record.get(name, "") for record in batch] for name in names}
+        yield Rows(range(first + 1, first + 1 + len(batch)), cells, [str(record) for record in batch])
 
 
 _PARQUET = b"PAR1"

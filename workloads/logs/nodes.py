@@ -41,7 +41,7 @@ def held(table: JobTable) -> HeldNodes | None:
         return None
     numbers: dict[str, int] = {}
     try:
-        lists = [np.array([numbers.setdefault(one, len(numbers)) for one in expanded(text)]) for text in names]
+        lists = [np.array([numbers.setdefault(node, len(numbers)) for node in expanded(text)]) for text in names]
     except ValueError:
         return None
     sizes = np.array(list(map(len, lists)))[table["node_list"][ran]]

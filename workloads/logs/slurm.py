@@ -68,7 +68,7 @@ _MEMORY = re.compile(r"(.*?)([cn]?)")
 
 def of_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Alternatives of one name each."""
-    return tuple((one,) for one in names)
+    return tuple((item,) for item in names)
 
 
 def job_id(text: str) -> tuple[int, str, int]:
@@ -214,8 +214,8 @@ SACCT = (
     Column(("State",), ("state",), state_of),
     Column(("Licenses",), ("licenses",), licenses_of),
     Column(("SubmitLine",), ("dependency", "licenses", "nice", "reservation", "array_limit"), submitted),
-    *(Column((one,), ("requests",), requests)
-      for one in ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")),
+    *(Column((literal,), ("requests",), requests)
+      for literal in ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")),
 )  # fmt: skip
 
 JOBCOMP = (
@@ -356,9 +356,9 @@ def json_cells(job: dict[str, Any]) -> dict[str, str]:
     for key, kind in (("reqtres", "requested"), ("alloctres", "allocated")):
         found = job.get("tres", {}).get(kind, []) if isinstance(job.get("tres"), dict) else []
         cells[key] = ",".join(
-            f"{one.get('type', '')}{'/' if one.get('name') else ''}{one.get('name') or ''}={one.get('count', 0)}"
-            f"{'M' if one.get('type') in ('mem', 'bb') else ''}"
-            for one in found
-            if isinstance(one, dict) and one.get("type") in ("cpu", "mem", "node", "gres", "license", "bb")
+            f"{row.get('type', '')}{'/' if row.get('name') else ''}{row.get('name') or ''}={row.get('count', 0)}"
+            f"{'M' if row.get('type') in ('mem', 'bb') else ''}"
+            for row in found
+            if isinstance(row, dict) and row.get("type") in ("cpu", "mem", "node", "gres", "license", "bb")
         )
     return cells

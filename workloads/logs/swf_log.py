@@ -150,9 +150,12 @@ def columns_of(reading: Reading) -> tuple[Column, ...]:
         return COLUMNS
     names = {"user", "group", "executable", "queue", "partition"}
     loose = tuple(
-        Column(one.names, one.fields, lambda text, read=one.read: _name(read, text), one.played, one.fast, one.label)  # type: ignore[misc]
-        if one.names[0] in names else one
-        for one in COLUMNS
+        Column(
+            column.names, column.fields, lambda text, read=column.read: _name(read, text),  # type: ignore[misc]
+            column.played, column.fast, column.label,
+        )
+        if column.names[0] in names else column
+        for column in COLUMNS
     )  # fmt: skip
     own = tuple(Column((name,), (name,), _cell(name), True) for name in OWN_FIELDS[1:])
     return (*loose, *own, Column(("nodes",), ("wanted_nodes",), _node_count, True))

@@ -49,7 +49,7 @@ def _swf(log: LogFile) -> SwfLog:
             intake.book.unreadable(reason, rows.lines[row], words)
         columns = [one.tolist() if isinstance(one := values[name], np.ndarray) else one for name in FIELDS]
         made = (SwfRecord(*fields) for fields in zip(*columns, strict=True))
-        records += [one for row, one in enumerate(made) if row not in faults.unreadable]
+        records += [record for row, record in enumerate(made) if row not in faults.unreadable]
     intake.book.settle(UNREADABLE, "")
     return SwfLog(intake.header, tuple(records))
 

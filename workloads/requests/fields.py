@@ -164,13 +164,14 @@ def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> di
 def _persistent(requests: Requests, site: Site, where: str) -> dict[str, Any]:
     """The fields of persistent buffers that are created, used or destroyed."""
     creates = [
-        {"name": one.name, "bytes": one.capacity_bytes, "stripes": site.stripes_of(one)} for one in requests.creates
+        {"name": create.name, "bytes": create.capacity_bytes, "stripes": site.stripes_of(create)}
+        for create in requests.creates
     ]
-    for one in requests.creates:
-        if not one.name or not one.capacity_bytes:
+    for create in requests.creates:
+        if not create.name or not create.capacity_bytes:
             raise WorkloadError(
-                f"create_persistent: expected a name and a capacity above 0, got name {one.name!r} and "
-                f"{one.capacity_bytes} bytes",
+                f"create_persistent: expected a name and a capacity above 0, got name {create.name!r} and "
+                f"{create.capacity_bytes} bytes",
                 where,
             )
     found = {"bb_create": creates, "bb_use": list(requests.uses), "bb_destroy": list(requests.destroys)}
@@ -239,24 +240,30 @@ def _jobspec(data: Mapping[str, Any], site: Site, path: Path) -> tuple[Requests,
 
 def _counts(resources: Any, times: int, path: Path, where: str) -> Iterator[tuple[str, int]]:
     """Type and number of every resource, those within others multiplied."""
-    for place, one in enumerate(resources if isinstance(resources, list) else ()):
+    for place, resource in enumerate(resources if isinstance(resources, list) else ()):
         at = f"{where}[{place}]"
-        if not isinstance(one, dict) or not _whole(one.get("count"), 1):
-            raise WorkloadError(f"{at}: expected a resource with a whole 'count', got {str(one)[:60]!r}", str(path))
-        count = times * one["count"]
-        yield str(one.get("type", "")), count
-        yield from _counts(one.get("with"), count, path, f"{at}.with")
+        if not isinstance(resource, dict) or not _whole(resource.get("count"), 1):
+            raise WorkloadError(
+                f"{at}: expected a resource with a whole 'count', got {str(resource)[:60]!r}", str(path)
+            )
+        count = times * resource["count"]
+        yield str(resource.get("type", "")), count
+        yield from _counts(resource.get("with"), count, path, f"{at}.with")
 
 
 def lines_of(requests: Requests) -> Iterable[str]:
     """The requests in words, one per line."""
     for word, buffers in (("for the job", requests.buffers), ("created", requests.creates)):
-        for one in buffers:
-            more = "".join(f", {key} {text}" for key, text in (("pool", one.pool), ("profile", one.profile)) if text)
-            named = f" {one.name}" if one.name else ""
-            yield f"buffer{named} {word}: {one.capacity_bytes:,} bytes {one.spread.value}{more}"
+        for buffer in buffers:
+            more = "".join(
+                f", {key} {text}" for key, text in (("pool", buffer.pool), ("profile", buffer.profile)) if text
+            )
+            named = f" {buffer.name}" if buffer.name else ""
+            yield f"buffer{named} {word}: {buffer.capacity_bytes:,} bytes {buffer.spread.value}{more}"
     for word, names in (("used", requests.uses), ("destroyed", requests.destroys)):
         yield from (f"persistent buffer {name} {word}" for name in names)
     for word, transfers in (("in", requests.stage_in), ("out", requests.stage_out)):
-        yield from (f"staged {word}: {one.source or '?'} to {one.destination or '?'}" for one in transfers)
+        yield from (
+            f"staged {word}: {transfer.source or '?'} to {transfer.destination or '?'}" for transfer in transfers
+        )
     yield from (f"not known, requests nothing: {name}" for name in requests.others)

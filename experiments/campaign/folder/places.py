@@ -46,7 +46,9 @@ def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
 
 def checksums(specs: Iterable[WorkloadSpec]) -> dict[str, str]:
     """Workloads by name, each with the sha256 of its file, or of its text if it is not a file."""
-    return {source.name: _checksum(source) for source in with_names([one for spec in specs for one in expand(spec)])}
+    return {
+        source.name: _checksum(source) for source in with_names([source for spec in specs for source in expand(spec)])
+    }
 
 
 def check(folder: Path, campaign: Campaign) -> dict[str, str]:

@@ -196,11 +196,11 @@ def choose(found: Mapping[Item, KeptResult], console: Console, *, rerun: bool, w
         Noun for the items.
     """
     commit()  # of the code that begins now; worker processes have it from here
-    counts = Counter(one.standing for one in found.values())
+    counts = Counter(kept_result.standing for kept_result in found.values())
     again = {Validity.MISSING, Validity.NO_RESULT} | ({Validity.OTHER_CODE} if rerun else set())
     if there := sum(counts[standing] for standing in Validity if standing not in again):
         _say(console, f"{there} of {len(found)} {what} are already there")
-    if wrong := [_named(one) for one in found.values() if one.standing is Validity.NO_RESULT]:
+    if wrong := [_named(kept_result) for kept_result in found.values() if kept_result.standing is Validity.NO_RESULT]:
         _say(
             console,
             f"{len(wrong)} of {len(found)} kept {what} are damaged, or answer another question: "
@@ -210,13 +210,17 @@ def choose(found: Mapping[Item, KeptResult], console: Console, *, rerun: bool, w
         _say(console, f"{_of_other_code(found.values(), what)}: done again")
     elif counts[Validity.OTHER_CODE]:
         _say(console, f"{_of_other_code(found.values(), what)}: kept as they are; repeat them with --rerun")
-    return [item for item, one in found.items() if one.standing in again]
+    return [item for item, kept_result in found.items() if kept_result.standing in again]
 
 
 def left(found: Mapping[Item, KeptResult], todo: Iterable[Item]) -> list[KeptResult]:
     """List the results of other code that are not done again."""
     again = set(todo)
-    return [one for item, one in found.items() if one.standing is Validity.OTHER_CODE and item not in again]
+    return [
+        kept_result
+        for item, kept_result in found.items()
+        if kept_result.standing is Validity.OTHER_CODE and item not in again
+    ]
 
 
 def remind(old: Sequence[KeptResult], console: Console, *, what: str = "runs") -> None:
@@ -226,8 +230,8 @@ def remind(old: Sequence[KeptResult], console: Console, *, what: str = "runs") -
 
 
 def _of_other_code(found: Iterable[KeptResult], what: str) -> str:
-    old = [one for one in found if one.standing is Validity.OTHER_CODE]
-    commits = dict.fromkeys(_short(one.commit) for one in old)
+    old = [kept_result for kept_result in found if kept_result.standing is Validity.OTHER_CODE]
+    commits = dict.fromkeys(_short(kept_result.commit) for kept_result in old)
     return f"{len(old)} {what} were made by other code (commit {_several(commits)})"
 
 

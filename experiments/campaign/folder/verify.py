@@ -145,12 +145,12 @@ def _contents(folder: Path, record: dict[str, object], inputs: dict[Path, str]) 
         used = msgspec.convert(record.get("configuration"), _Inputs)
     except msgspec.ValidationError as error:
         return [*faults, f"{RUN_FILE}: {error}"]
-    for one in filter(None, (used.workload, used.platform, used.events)):
-        path = folder.resolve().parent / one.path
+    for input_file in filter(None, (used.workload, used.platform, used.events)):
+        path = folder.resolve().parent / input_file.path
         if path not in inputs:
-            inputs[path] = prepared_input.damage(path.parent.parent, one)
+            inputs[path] = prepared_input.damage(path.parent.parent, input_file)
         if inputs[path]:
-            faults.append(f"{one.path}: {inputs[path]}")
+            faults.append(f"{input_file.path}: {inputs[path]}")
     return faults
 
 

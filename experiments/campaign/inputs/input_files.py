@@ -250,7 +250,7 @@ class Inputs:
             )
         if not (copy := self._root / provenance.site_copy(text)).exists():
             durable.write_text(copy, text)
-        unknown = self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}
+        unknown = self._qos[workload.path].keys() - {"", *(qos.name for qos in site.qos)}
         for name in sorted(unknown) if site.qos else ():
             jobs = self._qos[workload.path][name]
             who, have = units.many(jobs, "job names", "jobs name"), "it has" if jobs == 1 else "they have"
@@ -367,7 +367,7 @@ class Inputs:
 def _shared(workload: Workload) -> list[str]:
     """The note that so many jobs share nodes that they are not compared with the site's own schedule."""
     few = FEW_SHARED * len(workload.jobs)
-    return [one.line for one in workload.omissions if one.name == SHARED and one.jobs > few]
+    return [omission.line for omission in workload.omissions if omission.name == SHARED and omission.jobs > few]
 
 
 def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> PreparedInput:

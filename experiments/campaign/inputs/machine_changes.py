@@ -97,7 +97,9 @@ def _own_capacities(machine: Description, text: str, now: float) -> Description:
 
     return replace(
         machine,
-        cluster=tuple(replace(one, rack=tuple(map(changed_rack, one.rack))) for one in machine.cluster),
+        cluster=tuple(
+            replace(tree_cluster, rack=tuple(map(changed_rack, tree_cluster.rack))) for tree_cluster in machine.cluster
+        ),
     )
 
 

@@ -78,7 +78,7 @@ def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, l
         ]
         if site := str(run.settings.get(SITE) or ""):
             durable.write_text(folder / site_copy(site), site)
-        found[run.id] = [msgspec.structs.replace(one, id=run_id(one)) for one in again]
+        found[run.id] = [msgspec.structs.replace(run_spec, id=run_id(run_spec)) for run_spec in again]
     return found
 
 

@@ -138,18 +138,20 @@ def _curve(same: Row, points: Sequence[Row]) -> Iterator[str]:
     if not known:
         return
     parts = [
-        f"{factor} {wait(one.after_s)}"
-        + (f" ({_WAITS.span(one.band.low, one.band.high)})" if one.band.low < one.band.high else "")
-        for factor, one in known
+        f"{factor} {wait(relation.after_s)}"
+        + (f" ({_WAITS.span(relation.band.low, relation.band.high)})" if relation.band.low < relation.band.high else "")
+        for factor, relation in known
     ]
     text = (
         f"{CAPACITY}: nobody states the burst buffers, so the pool is the log's own peak: more can hardly help; state "
         f"yours (--burst-buffer-total). Mean wait under {same.policy} by pool: x1 {wait(known[0][1].before_s)}, "
         f"{', '.join(parts)}"
     )
-    worse = [factor for factor, one in known if one.is_effect and one.band.value > 1 and float(factor[1:]) < 1]
+    worse = [
+        factor for factor, relation in known if relation.is_effect and relation.band.value > 1 and float(factor[1:]) < 1
+    ]
     least = next((factor for factor, _ in known if factor not in worse and float(factor[1:]) < 1), "x1")
-    if all(one.band.is_known for _, one in known):
+    if all(relation.band.is_known for _, relation in known):
         text += f"; the knee is at {least}: the least pool with waits that cannot be told from those at x1"
     rejected = points[0].value("rejected") - same.value("rejected")
     text += f"; at {known[0][0]} {_jobs(rejected)} rejected besides" if rejected > 0 else ""
@@ -190,8 +192,8 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
         The reason why the recorded schedule does not fit the machine; "": it fits.
     """
     assumed = record.get("assumed", {})
-    omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
-    found = [one.line for one in omissions]
+    omissions = sorted((Omission(**omission) for omission in assumed.get("omissions", ())), key=lambda one: -one.share)
+    found = [omission.line for omission in omissions]
     rejected = rows.same.value("rejected")
     found += [f"{_jobs(rejected)} rejected here that the site ran"] if rejected else []
     imputed = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
@@ -307,7 +309,7 @@ def of_log(record: Mapping[str, Any]) -> Iterator[str]:
 def _misfit(root: Path, site: RunSpec) -> str:
     """The reason why the recorded schedule does not fit the machine; "" if it fits."""
     warnings = folders.read_json(root / site.id / folders.RUN_FILE).get("warnings", ())
-    return next((one for one in warnings if "schedule" in one), "")
+    return next((warning for warning in warnings if "schedule" in warning), "")
 
 
 def _of_site(rows: Rows, fault: str) -> str:
@@ -329,8 +331,8 @@ def _compared(rows: Rows) -> Iterator[str]:
         yield "No job has the same outcome under every setting, so nothing is compared: ask one setting at a time."
         return
     by_end: dict[tuple[str, str], list[str]] = {}
-    for one in rows.left_out:
-        by_end.setdefault((one.setting, one.end), []).append(one.job)
+    for job in rows.left_out:
+        by_end.setdefault((job.setting, job.end), []).append(job.job)
     parts = [f"{len(jobs):,} {end} under {setting} ({_some(jobs)})" for (setting, end), jobs in by_end.items()]
     yield (
         f"Mean waits are those of the {rows.compared:,} of {rows.jobs:,} jobs that have the same outcome under every "
@@ -353,14 +355,14 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
             "differences from chance on these jobs; they do not say whether the differences hold for other jobs."
         )
     relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
-    if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):
+    if any(not relation.band.is_known and relation.paired.win + relation.paired.loss for relation in relations):
         seeds = "--seeds 5 gives one" if len(rows.all[0].plays[0]) < FEWEST_RUNS else "more seeds can give one"
         remedy = "--shakes 10 gives one" if of_log else seeds
         yield f"Where there is no band, the difference may or may not be chance ({remedy})."
     elif not shakes and of_log and len(rows.all[0].plays[0]) > 1:
         yield "The bands are over seeds: the values drawn for the jobs differ between them, the jobs do not."
     elif not shakes:
-        over = list(Counter(one.over for one in relations if one.over))
+        over = list(Counter(relation.over for relation in relations if relation.over))
         yield from [f"The bands are 95 % intervals over {_listed(over)}."] if over else []
 
 

@@ -130,7 +130,7 @@ def _check_quantity(name: str, text: str, site: Site | None) -> None:
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     POLICY: policies.parse_policy,
     MODEL: model_of,
-    MAINTENANCE: lambda text: [parse_windows(one) for one in each_window(text)],
+    MAINTENANCE: lambda text: [parse_windows(window) for window in each_window(text)],
     SITE: site_setting,
 }
 """Reader of each other setting, which refuses wrong values."""
@@ -142,7 +142,7 @@ def each_window(text: str) -> list[str]:
     if ".." not in starts:
         return [text]
     try:
-        return [f"{one} {rest}" for one in starts_of(starts)]
+        return [f"{start} {rest}" for start in starts_of(starts)]
     except ValueError as error:
         raise SpecError(f"--set {MAINTENANCE}={text}: {error}") from None
 
@@ -191,12 +191,12 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
     if MAINTENANCE in knob.values:
         window = {MAINTENANCE: knob.values[MAINTENANCE]}
-        chosen = tuple(_with_setting(one, window, window) for one in chosen)
+        chosen = tuple(_with_setting(policy_spec, window, window) for policy_spec in chosen)
     site = site_of(base.policies[0])
     of_site = {name: value for name, value in knob.values.items() if name == SITE or site_changes.is_of_site(name)}
     if of_site:
         new = _site(site, of_site)
-        chosen = tuple(_with_setting(one, {SITE: site_text(new)}, of_site) for one in chosen)
+        chosen = tuple(_with_setting(policy_spec, {SITE: site_text(new)}, of_site) for policy_spec in chosen)
         if site is not None and new.nodes != site.nodes and SITE not in of_site:
             platform = machines.of_site(platform, site.nodes)
             machine[NODES] = str(new.nodes)

@@ -130,7 +130,7 @@ class Row:
 
     def values(self, name: str) -> list[float]:
         """A figure of the log as it is, then of each shake; means over seeds."""
-        return [float(np.mean([one.figures[name] for one in play])) for play in self.plays]
+        return [float(np.mean([outcome.figures[name] for outcome in play])) for play in self.plays]
 
     def value(self, name: str) -> float:
         """A figure of the log as it is; the mean over seeds."""
@@ -212,7 +212,7 @@ def rows_of(
         path: MachineFacts.from_platform(load_platform(root / path))
         for path in dict.fromkeys(runs[0].platform.path for _, runs in kinds)
     }
-    rows = [_row(one, runs, shaken, root, tau_s, machines[runs[0].platform.path]) for one, runs in kinds]
+    rows = [_row(kind, runs, shaken, root, tau_s, machines[runs[0].platform.path]) for kind, runs in kinds]
     return related(rows, confidence)
 
 
@@ -265,7 +265,9 @@ def related(rows: Sequence[Row], confidence: float = CONFIDENCE) -> Rows:
             compared = sum(map(len, same))
             jobs = sum(len(outcomes[0].ends) for outcomes in of_seeds)
             left_out = [
-                one for outcomes, kept in zip(of_seeds, same, strict=True) for one in _left_out(rows, outcomes, kept)
+                omitted_job
+                for outcomes, kept in zip(of_seeds, same, strict=True)
+                for omitted_job in _left_out(rows, outcomes, kept)
             ]
     measured = [replace(row, waits=waits[place]) for place, row in enumerate(rows)]
     bare = Rows(measured, compared, jobs, list(dict.fromkeys(left_out)), confidence)
@@ -302,7 +304,7 @@ def _related(row: Row, site: Row | None, same: Row, confidence: float) -> Row:
 
 def _relation(row: Row, base: Row, confidence: float) -> Relation:
     paired = compare_runs(row.waits[0], base.waits[0])
-    after, before = ([_mean(play) for play in one.waits] for one in (row, base))
+    after, before = ([_mean(play) for play in row.waits] for row in (row, base))
     if len(after) == 1:
         return Relation(paired, paired.ratio, paired.over, before[0], after[0])
     ratio, *shaken = (_ratio(ours, theirs) for ours, theirs in zip(after, before, strict=True))

@@ -65,9 +65,13 @@ def candidates(platform: PlatformSpec, site: Site | None, policy: str) -> list[s
     if not chooses_buffers(platform) and _has_buffers(platform):
         found.append(f"{CAPACITY}=x1.25")
     if site is not None:
-        found += [f"license.{one.name}=+{max(1, round(one.count / 10))}" for one in site.licenses]
+        found += [f"license.{license_.name}=+{max(1, round(license_.count / 10))}" for license_ in site.licenses]
         found += [f"{site_changes.LIMITS}={site_changes.NONE}"] if any(site_changes.limits_of(site)) else []
-        found += [f"reservation.{one.name}={site_changes.NONE}" for one in site.reservations if not one.users]
+        found += [
+            f"reservation.{reservation.name}={site_changes.NONE}"
+            for reservation in site.reservations
+            if not reservation.users
+        ]
     return found
 
 
@@ -119,7 +123,7 @@ class SiteAnswer:
             *_left_out(root / grids[0][-1].id),
             *([] if self._states_buffers else [Paragraph(Words(OWN_PEAK))]),
             Heading("Who waits", 2),
-            _groups({name: groups(one.table) for name, one in waiting.items()}),
+            _groups({name: groups(waits_by_resource.table) for name, waits_by_resource in waiting.items()}),
             Heading("What binds", 2),
             _bindings(waiting),
             Heading("What would help most", 2),
@@ -145,8 +149,8 @@ def _left_out(folder: Path) -> Iterator[Block]:
     """Parts of the log and of the site that are not played."""
     record = folders.read_json(folder / folders.RUN_FILE)
     assumed = record.get("assumed", {})
-    omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
-    lines = [*of_log(record), *(one.line for one in omissions)] + [
+    omissions = sorted((Omission(**omission) for omission in assumed.get("omissions", ())), key=lambda one: -one.share)
+    lines = [*of_log(record), *(omission.line for omission in omissions)] + [
         f"of the site: {words}" for words in assumed.get("site", ())
     ]
     if not lines:
@@ -156,15 +160,15 @@ def _left_out(folder: Path) -> Iterator[Block]:
 
 def _groups(found: Mapping[str, Sequence[Group]]) -> Table:
     """Mean waits and waiting node-hours by group, in each schedule."""
-    first = {(one.kind, one.name): one for one in next(iter(found.values()))}
-    tables = {name: {(one.kind, one.name): one for one in several} for name, several in found.items()}
+    first = {(group.kind, group.name): group for group in next(iter(found.values()))}
+    tables = {name: {(group.kind, group.name): group for group in several} for name, several in found.items()}
     lines = [
         [
             Words(f"{kind}: {label}"),
-            Words(number(one.jobs), value=one.jobs),
+            Words(number(group.jobs), value=group.jobs),
             *(_waits(table.get((kind, label))) for table in tables.values()),
         ]
-        for (kind, label), one in first.items()
+        for (kind, label), group in first.items()
     ]
     return Table(["jobs by", "jobs", *(f"mean wait {name}" for name in tables)], lines)
 
@@ -177,7 +181,7 @@ def _waits(group: Group | None) -> Words:
 
 def _bindings(waiting: Mapping[str, WaitsByResource]) -> Table:
     """Shares of the waiting node-hours by the resource that binds, in each schedule."""
-    hours = {name: one.node_hours for name, one in waiting.items()}
+    hours = {name: waits_by_resource.node_hours for name, waits_by_resource in waiting.items()}
     kinds = list(dict.fromkeys(kind for found in hours.values() for kind in found))
     lines = [
         [
@@ -220,15 +224,15 @@ def _helping(rows: Rows, waiting: Mapping[str, WaitsByResource]) -> Iterator[Blo
         return
     lines = [
         [
-            Words(one.row.asked.name, small=f"saves {number(round(one.node_hours))} node-hours"),
+            Words(helpful_change.row.asked.name, small=f"saves {number(round(helpful_change.node_hours))} node-hours"),
             Words(
-                f"{per_cent(one.relation.band.value)} less",
+                f"{per_cent(helpful_change.relation.band.value)} less",
                 "better",
-                small=f"({_WAITS.span(one.relation.band.low, one.relation.band.high)})",
+                small=f"({_WAITS.span(helpful_change.relation.band.low, helpful_change.relation.band.high)})",
             ),
-            Words("; ".join(counts(one.row, rows.same, rows.confidence)[0]) or NO_PRICE),
+            Words("; ".join(counts(helpful_change.row, rows.same, rows.confidence)[0]) or NO_PRICE),
         ]
-        for one in found[:HELP_MOST]
+        for helpful_change in found[:HELP_MOST]
     ]
     yield Table(["change", "jobs wait", "the price"], lines)
     yield Paragraph(
@@ -242,15 +246,18 @@ def _helping(rows: Rows, waiting: Mapping[str, WaitsByResource]) -> Iterator[Blo
 def _worst(waiting: Mapping[str, WaitsByResource]) -> Table:
     """The jobs that waited longest at the site (else under the policy), with the reason in each schedule."""
     first = next(iter(waiting.values()))
-    places = {name: {job: row for row, job in enumerate(one.table.job_id)} for name, one in waiting.items()}
+    places = {
+        name: {job: row for row, job in enumerate(waits_by_resource.table.job_id)}
+        for name, waits_by_resource in waiting.items()
+    }
     lines = []
     for row in worst(first.table):
         job = first.table.job_id[row]
         cells = [Words(job), Words(first.table.user[row]), Words(number(int(first.table.nodes[row])))]
-        for name, one in waiting.items():
+        for name, waits_by_resource in waiting.items():
             here = places[name].get(job)
-            waited = float(one.table.wait_s[here]) if here is not None else np.nan
-            kind = one.kind_of(here) if here is not None else ""
+            waited = float(waits_by_resource.table.wait_s[here]) if here is not None else np.nan
+            kind = waits_by_resource.kind_of(here) if here is not None else ""
             cells.append(Words(wait(waited) if here is not None else "did not run", value=waited, small=kind))
         lines.append(cells)
     return Table(["job", "user", "nodes", *waiting], lines)

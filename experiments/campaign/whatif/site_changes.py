@@ -82,15 +82,15 @@ def changed(site: Site, name: str, text: str) -> Site:
 
 def partitions_to_resize(site: Site) -> list[str]:
     """Settings of the sizes of partitions, of a site that says where its nodes belong."""
-    return [f"partition.{one.name}.{_NODES}" for one in site.partitions]
+    return [f"partition.{partition.name}.{_NODES}" for partition in site.partitions]
 
 
 def _entry(several: tuple[Any, ...], rest: str, where: str, table: str) -> tuple[int, str]:
     """Place of the named entry, and the key after its name; names may contain dots."""
-    for place, one in sorted(enumerate(several), key=lambda item: -len(_name(item[1]))):
-        if rest == _name(one) or rest.startswith(f"{_name(one)}."):
-            return place, rest[len(_name(one)) + 1 :]
-    names, given = [_name(one) for one in several], rest.partition(".")[0]
+    for place, entry in sorted(enumerate(several), key=lambda item: -len(_name(item[1]))):
+        if rest == _name(entry) or rest.startswith(f"{_name(entry)}."):
+            return place, rest[len(_name(entry)) + 1 :]
+    names, given = [_name(entry) for entry in several], rest.partition(".")[0]
     known = ", ".join(names) or "none"
     raise SpecError(f"{where}: the site has no {table} {given!r}{near(given, names)}; it has {known}")
 
@@ -104,9 +104,9 @@ def _name(entry: Any) -> str:
 def _with(value: Any, path: str, text: str, where: str, said: str) -> Any:
     """A table with the value at a path changed."""
     key, _, below = path.partition(".")
-    fields = {one.name: one for one in msgspec.structs.fields(type(value))}
+    fields = {field_info.name: field_info for field_info in msgspec.structs.fields(type(value))}
     if key not in fields or key in ("name", _NODES):
-        known = [one for one in fields if one not in ("name", _NODES, "user", "account")]
+        known = [item for item in fields if item not in ("name", _NODES, "user", "account")]
         raise SpecError(f"{where}: {said} has no value {key!r}{near(key, known)}; known: {', '.join(known)}")
     now = getattr(value, key)
     if isinstance(now, msgspec.Struct):
@@ -177,17 +177,19 @@ def _resized(site: Site, partition: Partition, text: str, where: str) -> Site:
         return format_intervals([place[node] for node in parse_intervals(text) if node in place] + [*more])
 
     kept = []
-    for one in site.partitions:
-        nodes = moved(one.nodes, added if one is partition else range(0)) if one.nodes else ""
-        if one.nodes and not nodes:
-            raise SpecError(f"{where}: partition {one.name!r} would have no node")
-        kept.append(_replaced(one, nodes=nodes))
+    for item in site.partitions:
+        nodes = moved(item.nodes, added if item is partition else range(0)) if item.nodes else ""
+        if item.nodes and not nodes:
+            raise SpecError(f"{where}: partition {item.name!r} would have no node")
+        kept.append(_replaced(item, nodes=nodes))
     others = {
-        "gpus": tuple(_replaced(one, nodes=moved(one.nodes)) for one in site.gpus),
-        "reservations": tuple(_replaced(one, nodes=moved(one.nodes)) for one in site.reservations),
+        "gpus": tuple(_replaced(gpu, nodes=moved(gpu.nodes)) for gpu in site.gpus),
+        "reservations": tuple(
+            _replaced(reservation, nodes=moved(reservation.nodes)) for reservation in site.reservations
+        ),
         "resources": tuple(
-            _replaced(one, layers=tuple(_replaced(layer, nodes=moved(layer.nodes)) for layer in one.layers))
-            for one in site.resources
+            _replaced(resource, layers=tuple(_replaced(layer, nodes=moved(layer.nodes)) for layer in resource.layers))
+            for resource in site.resources
         ),
     }
     return _replaced(site, nodes=len(place) + len(added), partitions=tuple(kept), **others)
@@ -197,21 +199,23 @@ def _without_limits(site: Site) -> Site:
     """The site without limits of users, accounts and QOS, and without longest walltimes of partitions."""
     return _replaced(
         site,
-        associations=tuple(_replaced(one, limits=Limits()) for one in site.associations),
-        qos=tuple(_replaced(one, limits=Limits()) for one in site.qos),
-        partitions=tuple(_replaced(one, longest_s=None, most_nodes=None, fewest_nodes=1) for one in site.partitions),
+        associations=tuple(_replaced(association, limits=Limits()) for association in site.associations),
+        qos=tuple(_replaced(qos, limits=Limits()) for qos in site.qos),
+        partitions=tuple(
+            _replaced(partition, longest_s=None, most_nodes=None, fewest_nodes=1) for partition in site.partitions
+        ),
     )
 
 
 def limits_of(site: Site) -> Iterator[str]:
     """Names of the entries that state limits."""
     for key in ("association", "qos"):
-        for one in getattr(site, TABLES[key][0]):
-            if one.limits != Limits():
-                yield f"{key}.{_name(one)}"
-    for one in site.partitions:
-        if one.longest_s is not None or one.most_nodes is not None:
-            yield f"partition.{one.name}"
+        for entry in getattr(site, TABLES[key][0]):
+            if entry.limits != Limits():
+                yield f"{key}.{_name(entry)}"
+    for partition in site.partitions:
+        if partition.longest_s is not None or partition.most_nodes is not None:
+            yield f"partition.{partition.name}"
 
 
 def _checked(site: Site, where: str) -> Site:

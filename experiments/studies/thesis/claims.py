@@ -205,7 +205,8 @@ def _part_claims() -> Iterator[Claim]:
         within_means, within_parts = (n * SPREAD[metric] if drawn else PRECISION for n in (OF_MEANS, OF_PARTS))
         yield Claim(
             f"mean {words}", place, f"{words}: our mean over the parts as a share of the published one",
-            _around(1.0, within_means, fmean(one.value for one in given)), MeanOverParts(metric, model, policy),
+            _around(1.0, within_means, fmean(published.value for published in given)),
+            MeanOverParts(metric, model, policy),
             group=f"means over the parts, {model_words}", exact=exact,
         )  # fmt: skip
         yield Claim(

@@ -176,22 +176,24 @@ def _add_links(builder: PlatformBuilder, spec: ClusterSpec, zone: _DragonflyZone
         for node in range(shape.nodes):
             links.local.append(pair(f"local_link_from_router_{router}_to_node_{node}"))
     for chassis in range(shape.groups * shape.chassis):
-        for one, other in pairs(shape.routers):
-            up, down = pair(f"green_link_in_chassis_{chassis % shape.chassis}_between_routers_{one}_and_{other}", green)
-            links.green[chassis * shape.routers + one, other] = up
-            links.green[chassis * shape.routers + other, one] = down
+        for first, other in pairs(shape.routers):
+            up, down = pair(
+                f"green_link_in_chassis_{chassis % shape.chassis}_between_routers_{first}_and_{other}", green
+            )
+            links.green[chassis * shape.routers + first, other] = up
+            links.green[chassis * shape.routers + other, first] = down
     for group in range(shape.groups):
-        for one, other in pairs(shape.chassis):
+        for first, other in pairs(shape.chassis):
             for blade in range(shape.routers):
-                up, down = pair(f"black_link_in_group_{group}_between_chassis_{one}_and_{other}_blade_{blade}", black)
-                links.black[shape.router(group, one, blade), other] = up
-                links.black[shape.router(group, other, blade), one] = down
-    for one, other in pairs(shape.groups):
-        near, far = shape.router(one, 0, other), shape.router(other, 0, one)
-        up, down = pair(f"blue_link_between_group_{one}_and_{other}_routers_{near}_and_{far}", blue)
+                up, down = pair(f"black_link_in_group_{group}_between_chassis_{first}_and_{other}_blade_{blade}", black)
+                links.black[shape.router(group, first, blade), other] = up
+                links.black[shape.router(group, other, blade), first] = down
+    for first, other in pairs(shape.groups):
+        near, far = shape.router(first, 0, other), shape.router(other, 0, first)
+        up, down = pair(f"blue_link_between_group_{first}_and_{other}_routers_{near}_and_{far}", blue)
         links.blue[near], links.blue[far] = up, down
 
 
 def pairs(count: int) -> list[Pair]:
     """All pairs of different numbers below ``count``, the smaller first."""
-    return [(one, other) for one in range(count) for other in range(one + 1, count)]
+    return [(first, other) for first in range(count) for other in range(first + 1, count)]
