@@ -11,7 +11,7 @@ import pytest
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import (
     Claim,
-    Computed,
+    ComputedPoints,
     Parameter,
     Premise,
     Region,
@@ -25,6 +25,7 @@ from spillway.experiments.studies import (
     ratio,
     within,
 )
+from spillway.experiments.studies.catalogue import find_study
 from spillway.experiments.studies.claims import check_claims
 from spillway.experiments.studies.measures import RatioOfMeans
 from spillway.experiments.studies.points import Point
@@ -208,7 +209,7 @@ def test_a_claim_says_what_it_depends_on_where_something_was_fitted() -> None:
 
     def study(depends: tuple[str, ...] | None, fitted_to: tuple[str, ...]) -> Study:
         return Study(
-            "one", "One", Computed(lambda point: {}), [{"seed": range(5)}],
+            "one", "One", ComputedPoints(lambda point: {}), [{"seed": range(5)}],
             claims=[claim(within(10, 1), depends=depends)], parameters=[Parameter("load", 0.8, "so", fitted_to)],
         )  # fmt: skip
 
@@ -223,7 +224,7 @@ def test_a_claim_says_what_it_depends_on_where_something_was_fitted() -> None:
 def test_what_was_fitted_is_drawn_from_its_range() -> None:
     """Each draw has a value of its own, the same each time; the study's points have the study's."""
     study = Study(
-        "one", "One", Computed(lambda point: {}), [{"seed": range(5)}],
+        "one", "One", ComputedPoints(lambda point: {}), [{"seed": range(5)}],
         claims=[claim(within(10, 1), depends=("load",))],
         parameters=[Parameter("load", 0.8, "so", ("wait",), (0.5, 1.0))], draws=3, varying={"seed": [0]},
     )  # fmt: skip
@@ -311,3 +312,9 @@ def test_the_interval_of_a_share_ends_at_none_and_all() -> None:
     assert full.verdict is Verdict.REPRODUCED, "no share can be above 100.05 %"
     with pytest.raises(SpecError, match="a share of 1"):
         check_claims([claim(between(2, 3), share_of=1)])
+
+
+@pytest.mark.parametrize("name", ["thesis", "jeannot", "herbein", "gang", "malleable", "malleable-sharing"])
+def test_a_quick_run_has_cases_of_the_study_to_judge(name: str) -> None:
+    """A paper's page can be checked in minutes; under other conditions than the study's nothing would be judged."""
+    assert find_study(name).changed_by_quick == ""
