@@ -140,6 +140,8 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
         elif info.choices:
             choices = [show(choice) for choice in info.choices]
             add = partial(group.add_argument, f"--{name}", choices=choices, help=words.replace("%", "%%"))
+        elif info.form is not None and info.form.repeats:
+            add = partial(group.add_argument, f"--{name}", action="append", metavar=info.form.example, help=info.help)
         else:
             metavar = _METAVARS.get(info.unit) or ("N" if info.type is int else "X")
             words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")

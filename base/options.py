@@ -55,6 +55,8 @@ class Form(msgspec.Struct, frozen=True):
         An example of a TOML value.
     unit
         Unit of a bare number; "" without one.
+    repeats
+        Whether the value is a list, and a command line gives its members one by one.
     """
 
     read: Callable[[Any], Any]
@@ -62,6 +64,18 @@ class Form(msgspec.Struct, frozen=True):
     expected: str
     example: str
     unit: str = ""
+    repeats: bool = False
+
+
+def form_of(is_valid: Callable[[Any], bool], expected: str) -> Form:
+    """The form of values that are taken as they are, if they are valid."""
+
+    def read(value: Any) -> Any:
+        if not is_valid(value):
+            raise ValueError(f"must be {expected}, got {show(value)!r}")
+        return value
+
+    return Form(read, lambda value: value, expected, "")
 
 
 class OptionInfo(msgspec.Struct, frozen=True):
@@ -123,8 +137,8 @@ class OptionInfo(msgspec.Struct, frozen=True):
     def expected(self) -> str:
         """Description of valid values: type, unit and range, or the choices."""
         if self.form is not None:
-            words = self.form.expected
-        elif self.choices:
+            return self.form.expected
+        if self.choices:
             words = "one of " + ", ".join(show(choice) for choice in self.choices)
         else:
             words = f"{_ARTICLES[self.type]}{_range(self.low, self.high)}"
@@ -147,8 +161,8 @@ def option(
     Parameters
     ----------
     default
-        Value when the option is not given; its field must be annotated ``int``, ``float``, ``bool``, ``str``, an
-        :class:`enum.Enum`, or one of them ``| None``.
+        Value when the option is not given (a dict is copied); its field must be annotated ``int``, ``float``,
+        ``bool``, ``str``, an :class:`enum.Enum`, or one of them ``| None``.
     unit
         Unit of the value (``s``, ``bytes``, ``jobs`` ...).
     low, high
@@ -161,8 +175,8 @@ def option(
         Notation of the value, where its type does not define it; the field may then have any type.
     """
     info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help, "form": form}
-    field: Any = dataclasses.field(default=default, metadata={_METADATA: info})
-    return cast(T, field)
+    own: Any = {"default_factory": default.copy} if isinstance(default, dict) else {"default": default}
+    return cast(T, dataclasses.field(**own, metadata={_METADATA: info}))
 
 
 def required(**declared: Any) -> Any:
@@ -383,8 +397,9 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
         raise TypeError(
             f"{policy_class.__name__}.{field.name}: a text that may be None cannot be distinguished from 'none'"
         )
-    optional = len(arms) > len(kinds)
-    return OptionInfo(name=field.name, type=kind, default=field.default, optional=optional, several=several, **metadata)
+    optional, factory = len(arms) > len(kinds), field.default_factory
+    default = field.default if factory is dataclasses.MISSING else factory()
+    return OptionInfo(name=field.name, type=kind, default=default, optional=optional, several=several, **metadata)
 
 
 def _within(info: OptionInfo, value: float) -> bool:

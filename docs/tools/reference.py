@@ -18,13 +18,14 @@ from spillway.analysis.measures.metrics import Summary
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM, Parser, tell
 from spillway.base.limits import LIMITS
+from spillway.base.options import OptionInfo, describe, show
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
 from spillway.experiments.campaign.folder.summary import OTHER_CODE, TIMINGS
 from spillway.experiments.cli import list_
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.sessions import SETTINGS
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
 from spillway.protocol.limits import (
     DEEPEST_PROFILE,
     LATEST_S,
@@ -45,6 +46,7 @@ from spillway.schedulers.policies import replay
 from spillway.schedulers.policykit import estimates
 from spillway.schedulers.timesharing import files
 from spillway.workloads.conversion.convert import ConvertOptions
+from spillway.workloads.logs.reading import Reading
 
 FOLDER = REPOSITORY / "docs" / "reference"
 NOTE = "<!-- Written by `python -m docs.tools.reference` from the code. Do not edit. -->\n\n"
@@ -127,25 +129,35 @@ def commands() -> dict[str, list[Block]]:
 def campaigns() -> list[Block]:
     """Every key of a campaign file."""
     tables = (
-        ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
-        ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
-        ("`read`", "Keys of a workload's `read` table: [formats](../own-log.md#formats).", campaign_file.READ_KEYS),
-        ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
-        ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
+        ("Campaign", "At the top of the file.", (campaign_file.Axes, Playing)),
+        ("`[[workload]]`", "One table for each workload.", (WorkloadSpec,)),
+        ("`read`", "Keys of a workload's `read` table: [formats](../own-log.md#formats).", (Reading,)),
+        ("`[[platform]]`", "One table for each machine.", (PlatformSpec,)),
+        ("`[[policy]]`", "One table for each policy.", (PolicySpec,)),
         ("Job models", "One entry of `models`, where it is a table and not a text `NAME[:key=value,...]`.",
-         campaign_file.MODEL_KEYS),
+         (ModelSpec,)),
     )  # fmt: skip
     found: list[Block] = [
         Heading("Campaign files", 1),
         Paragraph("An unknown key is an error that lists the known ones."),
     ]
-    for title, words, keys in tables:
-        rows = [(f"`{name}`", key.words, key.default or "must be given", key.help) for name, key in keys.items()]
+    for title, words, kinds in tables:
+        rows = [
+            (f"`{info.name}`", info.expected, _default(info), info.help) for kind in kinds for info in describe(kind)
+        ]
         found += [Heading(title), Paragraph(words), Table(("key", "value", "default", "meaning"), rows)]
     words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
     found += [Heading("Session settings"), Paragraph(words), list_.options_table(SETTINGS.values())]
     words = "Keys of a workload's `convert` table: conversion of a log to a workload."
     return [*found, Heading("Conversion of logs"), Paragraph(words), _attributes(ConvertOptions)]
+
+
+def _default(info: OptionInfo) -> str:
+    if info.required:
+        return "must be given"
+    if isinstance(info.default, tuple) and info.default:
+        return f"[{', '.join(map(show, info.default))}]"
+    return show(info.default) if info.default not in ("", (), {}) else "none"
 
 
 def job_fields() -> list[Block]:

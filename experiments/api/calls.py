@@ -13,10 +13,10 @@ from spillway.base.errors import OptionError, shown
 from spillway.base.options import build, describe, parse, unknown
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
-from spillway.experiments.api.policies import Policies, specs_of, text_of
+from spillway.experiments.api.policies import Policies, specs_of
 from spillway.experiments.api.results import Results
 from spillway.experiments.run.errors import RunFailed
-from spillway.experiments.run.spec import Campaign, Conduct, ModelSpec, Playing
+from spillway.experiments.run.spec import Campaign, Conduct, Playing
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.inputs.machines import Machine
@@ -77,8 +77,7 @@ def compare(
     RunFailed
         Runs failed; names the first cause.
     """
-    from spillway.experiments.campaign.comparison import model_of
-    from spillway.experiments.run.sessions import refuse_combinations
+    from spillway.experiments.campaign.comparison import comparison
 
     playing, conduct = _how(how, figures)
     given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
@@ -86,18 +85,13 @@ def compare(
     if not given or not drawn:
         raise OptionError(f"compare needs at least one log and one seed, got {len(given)} and {len(drawn)}")
     root = _root(folder)
-    specs = specs_of(policies, {**(settings or {}), **({"site": str(site)} if site else {})}, root)
-    modelled = tuple(model_of(text) for text in ([models] if isinstance(models, str) else models)) or (ModelSpec(),)
-    refuse_combinations(specs, modelled)
-    campaign = build(
-        Campaign,
+    campaign = comparison(
+        "compare",
         playing,
-        typed=True,
-        name="compare",
-        workloads=tuple(read(source).spec() for source in given),
-        platforms=(spec_of(machine),),
-        policies=tuple(specs),
-        models=modelled,
+        workloads=(read(source).spec() for source in given),
+        platform=spec_of(machine),
+        policies=specs_of(policies, _session(settings, site), root),
+        models=[models] if isinstance(models, str) else models,
         seeds=drawn,
     )
     return _played([campaign], root, conduct, progress)
@@ -138,25 +132,27 @@ def whatif(
     SpecError, OptionError, WorkloadError, RunFailed
         As :func:`compare`.
     """
-    from spillway.experiments.campaign.whatif import questions as asking
+    from spillway.experiments.campaign.comparison import comparison
+    from spillway.experiments.campaign.whatif.questions import question_of
 
     playing, conduct = _how(how, figures)
-    chosen = read(log)
     root = _root(folder)
-    question = asking.question_of(
-        chosen.source,
-        changes,
+    base = comparison(
+        "whatif",
+        playing,
+        workloads=(read(log).spec(),),
         platform=spec_of(machine),
-        convert=chosen.convert,
-        read=chosen.reading,
-        policy=text_of(policy, root),
-        model=model,
+        policies=specs_of([policy], _session(settings, site), root),
+        models=[model] if model else [],
+        seeds=(0,),
+    )
+    question = question_of(
+        base,
+        changes,
         seeds=None if seeds is None else _whole("seeds", seeds, 1),
         shakes=None if shakes is None else _whole("shakes", shakes, 0),
         together=together,
-        session={**(settings or {}), **({"site": str(site)} if site else {})},
         force=conduct.force,
-        **playing,
     )
     return _played(question.grids, root, conduct, progress, question)
 
@@ -217,6 +213,10 @@ def _whole(name: str, value: Any, least: int | None = None) -> int:
         several = " or a list of them" if name == "seeds" else ""
         raise OptionError(f"{name}: expected a whole number{bound}{several}, got {shown(value)}")
     return value
+
+
+def _session(settings: Mapping[str, Any] | None, site: str | Path) -> dict[str, Any]:
+    return {**(settings or {}), **({"site": str(site)} if site else {})}
 
 
 def _root(folder: str | Path | None) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 import numbers as numbers_of
 import re
@@ -68,17 +67,18 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     OptionError, WorkloadError
         The value of an option is wrong.
     """
-    from spillway.workloads.logs.reading import Reading, make_reading
+    from spillway.base.options import build, describe
+    from spillway.workloads.logs.reading import Reading
 
     made = {name: reading.pop(name) for name in CONVERSION if name in reading}
     if (first := made.get("first")) is not None and (type(first) is not int or first < 1):
         raise SpecError(f"read(first={first!r}): expected a whole number >= 1")
-    known = inspect.signature(Reading).parameters
+    known = [info.name for info in describe(Reading)]
     for name in reading:
         if name not in known:
             raise SpecError(f"read(): unknown option {name!r}; known: {', '.join((*known, *CONVERSION))}, convert")
     log = source if isinstance(source, Log) else Log(str(source))
-    make_reading(reading)  # wrong values are refused now
+    build(Reading, reading)  # wrong values are refused now
     return dataclasses.replace(
         log, reading={**log.reading, **reading}, convert={**log.convert, **made, **(convert or {})}
     )

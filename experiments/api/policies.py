@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import msgspec
-
 from spillway.base import durable
-from spillway.base.options import show
 from spillway.experiments.api.scripts import module_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PolicySpec
@@ -60,7 +58,7 @@ def policy(of: str | type, **options: Any) -> Any:
     spec = policies.parse_policy(of)
     if twice := sorted(spec.options.keys() & options.keys()):
         raise SpecError(f"policy({of!r}): {twice[0]} is given twice")
-    return policies.typed(msgspec.structs.replace(spec, options=spec.options | options))
+    return policies.typed(dataclasses.replace(spec, options=spec.options | options))
 
 
 def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[PolicySpec]:
@@ -68,26 +66,18 @@ def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[P
 
     Sources of classes that a script defines are written beside ``root``.
     """
-    from spillway.experiments.run import policies, sessions
+    from spillway.experiments.campaign.comparison import named
+    from spillway.experiments.run import policies
 
     several = list(given) if isinstance(given, list | tuple) else [given]
     specs = []
     for item in several or policies.FIVE:
-        spec = sessions.typed(msgspec.structs.replace(_spec_of(item, root), session=dict(settings)))
-        label = policies.label(msgspec.structs.replace(spec, session={}))
+        spec = named(_spec_of(item, root), settings)
         if not isinstance(item, str | PolicySpec):
-            label = _class_of(item).__name__ + label.removeprefix(spec.policy)
-        specs.append(msgspec.structs.replace(spec, label=label))
+            label = _class_of(item).__name__ + spec.label.removeprefix(spec.policy)
+            spec = dataclasses.replace(spec, label=label)
+        specs.append(spec)
     return specs
-
-
-def text_of(given: str | type | object, root: Path) -> str:
-    """``NAME[:key=value,...]`` of a policy, as the command line takes it."""
-    if isinstance(given, str):
-        return given
-    spec = _spec_of(given, root)
-    options = ",".join(f"{name}={show(value)}" for name, value in spec.options.items())
-    return f"{spec.policy}:{options}" if options else spec.policy
 
 
 def _spec_of(one: str | type | object, root: Path) -> PolicySpec:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
 
@@ -190,7 +189,7 @@ def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
         dataclasses.replace(
             campaign,
             workloads=tuple(
-                msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
+                dataclasses.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
             ),
         )
         for campaign in campaigns
@@ -218,9 +217,7 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
             campaign = dataclasses.replace(
                 campaign,
                 platforms=tuple(machines.of_site(spec, nodes) for spec in campaign.platforms),
-                workloads=tuple(
-                    msgspec.structs.replace(spec, convert=kept | spec.convert) for spec in campaign.workloads
-                ),
+                workloads=tuple(dataclasses.replace(spec, convert=kept | spec.convert) for spec in campaign.workloads),
             )
         found.append(campaign)
     return found

@@ -6,152 +6,71 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from spillway.base.errors import OptionError
 from spillway.base.files import parse_toml, read_file, text_of
-from spillway.base.limits import DESCRIPTION_BYTES, NAME, RUNS, InputError, check_name, shown
+from spillway.base.limits import DESCRIPTION_BYTES, RUNS, InputError, shown
 from spillway.base.near import nearest
-from spillway.base.options import OptionInfo, build, describe, parse, show
+from spillway.base.options import Form, build, describe, form_of, option, required, show, value_of
 from spillway.base.plugins import place_in, split_spec
 from spillway.experiments.campaign.grid import refuse_too_many
 from spillway.experiments.run import failures, policies, sessions
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import AUTO, Campaign, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
+from spillway.experiments.run.spec import (
+    AUTO,
+    FLAG,
+    NAMED,
+    TEXT,
+    WHOLE,
+    Campaign,
+    ModelSpec,
+    PlatformSpec,
+    Playing,
+    PolicySpec,
+    WorkloadSpec,
+    is_whole,
+)
 from spillway.schedulers.jobmodels import make_model
 from spillway.workloads.logs.reading import Reading
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Key:
-    """A key of a campaign file, and its valid values.
-
-    Attributes
-    ----------
-    check
-        Whether a value is valid.
-    words
-        The valid values, in words.
-    help
-        Meaning of the key.
-    default
-        The value if the key is absent ("" if it is required).
-    """
-
-    check: Callable[[Any], bool]
-    words: str
-    help: str = ""
-    default: str = ""
+def _list_of(is_item: Callable[[Any], bool], words: str) -> Form:
+    return form_of(lambda value: isinstance(value, list) and bool(value) and all(map(is_item, value)), words)
 
 
-def _text(help: str, default: str = "") -> Key:
-    return Key(lambda value: isinstance(value, str) and bool(value), "a text", help, default)
+_TABLES = _list_of(lambda item: isinstance(item, dict), "at least one table, written [[like.this]]")
 
 
-def _name(help: str, default: str) -> Key:
-    def check(value: Any) -> bool:
-        try:
-            return isinstance(value, str) and bool(check_name("", value))
-        except InputError:
-            return False
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """Keys of a campaign file besides those of :class:`spillway.experiments.run.spec.Playing`."""
 
-    return Key(check, f"a text of 1 to {NAME.value} printable characters on one line", help, default)
-
-
-def _flag(help: str, default: str = "false") -> Key:
-    return Key(lambda value: isinstance(value, bool), "true or false", help, default)
-
-
-def _whole(help: str = "", default: str = "") -> Key:
-    def check(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-
-    return Key(check, "a whole number >= 0 of at most 63 bits", help, default)
-
-
-def _declared(declared: type) -> dict[str, Key]:
-    """Keys for the options of a dataclass."""
-
-    def fits(info: OptionInfo, value: Any) -> bool:
-        try:
-            parse(info, value, typed=True)
-        except OptionError:
-            return False
-        return True
-
-    return {
-        info.name: Key(partial(fits, info), info.expected, info.help, show(info.default) or "none")
-        for info in describe(declared)
-    }
-
-
-def _table(help: str, default: str = "none") -> Key:
-    return Key(lambda value: isinstance(value, dict), "a table", help, default)
-
-
-def _tables(help: str, default: str = "") -> Key:
-    def check(value: Any) -> bool:
-        return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-
-    return Key(check, "at least one table, written [[like.this]]", help, default)
-
-
-def _list_of(item: Key, help: str, default: str) -> Key:
-    def check(value: Any) -> bool:
-        return isinstance(value, list) and bool(value) and all(map(item.check, value))
-
-    return Key(check, f"a list, each {item.words}", help, default)
-
-
-def _models(help: str, default: str) -> Key:
-    def check(value: Any) -> bool:
-        return isinstance(value, list) and bool(value) and all(isinstance(item, str | dict) for item in value)
-
-    return Key(check, "a list of names or of tables", help, default)
-
-
-CAMPAIGN_KEYS: dict[str, Key] = {
-    "name": _name("name of the campaign", "the file's"),
-    "workload": _tables("workloads, see below"),
-    "platform": _tables("machines, see below", "the one that each workload states, as for run"),
-    "policy": _tables("policies, see below"),
-    "models": _models("job models: NAME[:key=value,...] or a table with name and options", "as the policy needs"),
-    "site": _text("file of the site that all policies schedule (its partitions, shares, weights, pools)", "none"),
-    "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
-    "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
-    **_declared(Playing),
-}
-WORKLOAD_KEYS: dict[str, Key] = {
-    "source": _text("file, pattern, archive member, generator or public log, as on the command line"),
-    "name": _name("name in the results", "the file's"),
-    "seed": _whole("seed of generators and of the burst-buffer model", "the run's seed"),
-    "convert": _table("options of the conversion of logs, see below"),
-    "read": _table("options of reading logs, see below"),
-}
-READ_KEYS = {
-    **_declared(Reading),
-    "where": _list_of(
-        _text(""), "jobs that are taken, each FIELD=VALUE (the same field: either, other fields: both)", "all"
-    ),
-}
-PLATFORM_KEYS: dict[str, Key] = {
-    "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; the "
-        "last two may end in ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
-    ),
-    "name": _name("name in the results", "the file's"),
-}
-POLICY_KEYS: dict[str, Key] = {
-    "policy": _text("name of a policy"),
-    "label": _name("name in the results", "policy and given options"),
-    "options": _table("options of the policy; a list of values is a range, and ranges are combined"),
-    "session": _table("settings of the session, see below"),
-    "literal": _flag("whether this policy follows the published experiment to the letter", "thesis_literal"),
-}
+    name: str = option("", form=NAMED, help="name of the campaign; default: the file's")
+    workload: list[Any] = required(form=_TABLES, help="workloads, see below")
+    platform: tuple[Any, ...] = option(
+        (), form=_TABLES, help="machines, see below; default: the one that each workload states, as for run"
+    )
+    policy: list[Any] = required(form=_TABLES, help="policies, see below")
+    models: tuple[Any, ...] = option(
+        (),
+        form=_list_of(lambda item: isinstance(item, str | dict), "a list of names or of tables"),
+        help="job models: NAME[:key=value,...] or a table with name and options; default: as the policy needs",
+    )
+    site: str = option(
+        "", form=TEXT, help="file of the site that all policies schedule (its partitions, shares, weights, pools)"
+    )
+    seeds: tuple[int, ...] = option(
+        (0,),
+        form=_list_of(is_whole, f"a list, each {WHOLE.expected}"),
+        help="seeds of everything random; each is a run of its own",
+    )
+    thesis_literal: bool = option(
+        False, form=FLAG, help="whether all policies follow the published experiment to the letter"
+    )
 
 
 def read_campaign(path: Path, most: int = RUNS.most) -> Campaign:
@@ -175,7 +94,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
         data = parse_toml(text)
     except InputError as error:
         raise SpecError(f"{where}: {error}") from None
-    _check(data, CAMPAIGN_KEYS, where, needed=("workload", "policy"))
+    _check(data, where, Axes, Playing)
     literal = data.get("thesis_literal", False)
     refuse_too_many(_count(data), most, where)
     policies = tuple(
@@ -224,31 +143,26 @@ def _each(tables: list[dict[str, Any]], read: Callable[..., T], where: str, fold
 
 
 def _workload(table: dict[str, Any], where: str, folder: Path) -> WorkloadSpec:
-    _check(table, WORKLOAD_KEYS, where, needed=("source",))
-    return WorkloadSpec(
-        source=_beside(table["source"], folder),
-        name=table.get("name", ""),
-        seed=table.get("seed"),
-        convert=table.get("convert", {}),
-        read=_read(table.get("read", {}), where, folder),
-    )
+    _check(table, where, WorkloadSpec)
+    read = _read(table.get("read", {}), where, folder)
+    return WorkloadSpec(**{**table, "source": _beside(table["source"], folder), "read": read})
 
 
 def _read(table: dict[str, Any], where: str, folder: Path) -> dict[str, Any]:
     """Options of reading logs; files and folders are beside the campaign file."""
-    _check(table, READ_KEYS, f"{where}: read")
+    _check(table, f"{where}: read", Reading)
     beside = {key: str(folder / table[key]) for key in ("scripts", "darshan") if key in table}
     return table | beside
 
 
 def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:
-    _check(table, PLATFORM_KEYS, where, needed=("source",))
-    return PlatformSpec(source=_beside(table["source"], folder), name=table.get("name", ""))
+    _check(table, where, PlatformSpec)
+    return PlatformSpec(**{**table, "source": _beside(table["source"], folder)})
 
 
 def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, site: str) -> list[PolicySpec]:
     """One policy, or several: an option given as a list is a range, and all combinations are made."""
-    _check(table, POLICY_KEYS, where, needed=("policy",))
+    _check(table, where, PolicySpec)
     options: Mapping[str, Any] = table.get("options", {})
     ranges: list[Sequence[Any]] = [value if isinstance(value, list) else [value] for value in options.values()]
     if any(not values for values in ranges):
@@ -279,16 +193,10 @@ def _session(given: dict[str, Any], site: str, folder: Path) -> dict[str, Any]:
     return given | {policies.SITE: str(folder / named) if beside else named} if named else given
 
 
-MODEL_KEYS: dict[str, Key] = {
-    "name": _text("name of a job model, or FILE.py:CLASS"),
-    "options": _table("options of the model; a list of values is a range, and ranges are combined"),
-}
-
-
 def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSpec]:
     """One job model, or several: an option given as a list is a range."""
     if isinstance(item, dict):
-        _check(item, MODEL_KEYS, where)
+        _check(item, where, ModelSpec)
         name, options = item.get("name", ""), dict(item.get("options", {}))
     else:
         try:
@@ -334,14 +242,18 @@ def _beside(source: str, folder: Path) -> str:
     return str(folder / source) if looks_like_a_file else source
 
 
-def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Sequence[str] = ()) -> None:
+def _check(table: dict[str, Any], where: str, *kinds: type) -> None:
+    """Refuse unknown keys, invalid values and missing keys of a table; its keys are options of these classes."""
+    known = {info.name: info for kind in kinds for info in describe(kind)}
     for key, value in table.items():
         if key not in known:
             near = nearest(key, known)
             hint = f" (did you mean {near!r}?)" if near else ""
             raise SpecError(f"{where}: unknown key {shown(key)}{hint}; known keys: {', '.join(known)}")
-        if not known[key].check(value):
-            raise SpecError(f"{where}: {key!r} must be {known[key].words}, got {shown(value)}")
-    for key in needed:
-        if key not in table:
+        try:
+            value_of(known[key], value, typed=True)
+        except ValueError:
+            raise SpecError(f"{where}: {key!r} must be {known[key].expected}, got {shown(value)}") from None
+    for key, info in known.items():
+        if info.required and key not in table:
             raise SpecError(f"{where}: the key {key!r} is missing; known keys: {', '.join(known)}")

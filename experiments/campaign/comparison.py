@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,31 +51,76 @@ def _count(campaign: Campaign) -> int:
     return math.prod(map(len, axes))
 
 
-def campaign_of(options: argparse.Namespace) -> Campaign:
-    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for options that do not fit together."""
-    from spillway.base.arguments import given
+def comparison(
+    name: str,
+    how: Mapping[str, Any],
+    *,
+    workloads: Iterable[WorkloadSpec],
+    platform: PlatformSpec,
+    policies: Sequence[PolicySpec],
+    models: Iterable[str],
+    seeds: Iterable[int],
+) -> Campaign:
+    """A comparison on one machine; refuse parts that cannot be combined, before anything is read.
+
+    Parameters
+    ----------
+    name
+        Its title.
+    how
+        Values of :class:`spillway.experiments.run.spec.Playing` by name.
+    models
+        Job models as ``NAME[:key=value,...]``; none: as the policies need.
+
+    Raises
+    ------
+    OptionError, SpecError
+        A value, model or combination is wrong.
+    """
     from spillway.base.options import build
-    from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
-    from spillway.workloads.logs.reading import reading_given
 
-    policies = _policies_of(options.policy, options.options, _session_of(options), literal=options.thesis_literal)
-    models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
-    refuse_combinations(policies, models)
-    failures.parse(options.events or "")  # a wrong option of the generator is refused now
+    modelled = tuple(map(model_of, models)) or (ModelSpec(),)
+    refuse_combinations(policies, modelled)
+    failures.parse(str(how.get("events") or ""))  # a wrong option of the generator is refused now
     return build(
         Campaign,
+        how,
+        typed=True,
+        name=name,
+        workloads=tuple(workloads),
+        platforms=(platform,),
+        policies=tuple(policies),
+        models=modelled,
+        seeds=tuple(seeds),
+    )
+
+
+def campaign_of(options: argparse.Namespace, most: int | None = None) -> Campaign:
+    """Turn the options of a command that plays into a campaign; ``most``: most logs.
+
+    Raises
+    ------
+    SpecError, OptionError
+        Options do not fit together.
+    """
+    from spillway.base.arguments import given
+    from spillway.experiments.cli.arguments import logs_of
+    from spillway.schedulers.assembly import Settings
+    from spillway.workloads.conversion.convert import ConvertOptions
+    from spillway.workloads.logs.reading import Reading
+
+    convert = given(options, ConvertOptions, "processors_per_node", "staging", "stripes", "first")
+    read = given(options, Reading)
+    return comparison(
+        options.title,
         given(options, Playing),
-        name="run",
-        workloads=tuple(
-            WorkloadSpec(source=source, convert=conversion_of(options), read=reading_given(options))
-            for source in logs_of(options)
-        ),
-        platforms=(platform_of(options),),
-        policies=policies,
-        models=models,
-        seeds=tuple(range(options.seed, options.seed + (options.seeds or 1))),
+        workloads=(WorkloadSpec(source=source, convert=convert, read=read) for source in logs_of(options, most)),
+        platform=platform_of(options),
+        policies=_policies_of(options, given(options, Settings)),
+        models=options.model,
+        seeds=range(options.seed, options.seed + (options.seeds or 1)),
     )
 
 
@@ -86,17 +131,13 @@ def with_the_site(campaign: Campaign, *, force: bool = False) -> Campaign:
 
     Where jobs share nodes in time, or a real Batsim plays, nothing is added.
     """
-    import msgspec
-
     from spillway.base.errors import OptionError
     from spillway.experiments.campaign.inputs.sources import expand
     from spillway.experiments.run import policies, sessions
 
     if campaign.engine is Engine.DOCKER or any(spec.policy == policies.REPLAY for spec in campaign.policies):
         return campaign
-    own = sessions.typed(
-        msgspec.structs.replace(policies.parse_policy(policies.REPLAY), session=campaign.policies[0].session)
-    )
+    own = as_logged(campaign)
     try:
         for model in campaign.models:
             sessions.complete_model(own, model)
@@ -123,14 +164,6 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
     )
 
 
-def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Options of the conversion of logs that were given, by name."""
-    from spillway.base.arguments import given
-    from spillway.workloads.conversion.convert import ConvertOptions
-
-    return given(options, ConvertOptions, "processors_per_node", "staging", "stripes", "first")
-
-
 def model_of(text: str) -> ModelSpec:
     """A job model from ``NAME[:key=value,...]``."""
     from spillway.base.plugins import split_spec
@@ -141,39 +174,46 @@ def model_of(text: str) -> ModelSpec:
     return ModelSpec(name=name, options=dict(given))
 
 
-def _session_of(options: argparse.Namespace) -> dict[str, Value]:
-    """Settings of the session that were given, still as texts."""
-    from spillway.base.arguments import given
-    from spillway.schedulers.assembly import Settings
-
-    return given(options, Settings)
-
-
-def _policies_of(
-    names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
-) -> tuple[PolicySpec, ...]:
-    """Combine ``--policy`` and ``-o [POLICY.]key=value``.
+def _policies_of(options: argparse.Namespace, session: dict[str, Value]) -> list[PolicySpec]:
+    """Combine ``--policy`` and ``-o [POLICY.]key=value``, in a session with these settings.
 
     Raises
     ------
     OptionError
         An option names no policy of the comparison, is malformed, unknown or out of range.
     """
-    import msgspec
-
     from spillway.base.options import split_assignments
-    from spillway.experiments.run import policies, sessions
+    from spillway.experiments.run import policies
     from spillway.schedulers.service.arguments import of_policy
 
-    specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
-    for text in assignments:
+    names = options.policy or policies.FIVE
+    specs = [policies.parse_policy(name, literal=options.thesis_literal) for name in names]
+    for text in options.options:
         name, assignment = of_policy(text, [spec.policy for spec in specs])
-        option = split_assignments([assignment])
+        option: dict[str, Value] = {**split_assignments([assignment])}
         specs = [
-            msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec
-            for spec in specs
+            dataclasses.replace(spec, options=spec.options | option) if spec.policy == name else spec for spec in specs
         ]
-    specs = [sessions.typed(msgspec.structs.replace(spec, session=session)) for spec in specs]
-    return tuple(
-        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) for spec in specs
-    )
+    return [named(spec, session) for spec in specs]
+
+
+def named(spec: PolicySpec, session: Mapping[str, Any]) -> PolicySpec:
+    """The policy in a session with these settings; its name in the results leaves them out.
+
+    Raises
+    ------
+    OptionError
+        A value of its options or of the settings is wrong.
+    """
+    from spillway.experiments.run import policies, sessions
+
+    typed = sessions.typed(dataclasses.replace(spec, session=dict(session)))
+    return dataclasses.replace(typed, label=policies.label(dataclasses.replace(typed, session={})))
+
+
+def as_logged(campaign: Campaign) -> PolicySpec:
+    """The policy that repeats the log's own schedule, in the session of the campaign's policies."""
+    from spillway.experiments.run import policies, sessions
+
+    own = policies.parse_policy(policies.REPLAY)
+    return sessions.typed(dataclasses.replace(own, session=campaign.policies[0].session))

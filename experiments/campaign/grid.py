@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -114,9 +115,7 @@ def _check_names(
 
 def _replayed(spec: PolicySpec) -> PolicySpec:
     own = spec.policy == policies.REPLAY and not spec.label
-    return (
-        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) if own else spec
-    )
+    return dataclasses.replace(spec, label=policies.label(dataclasses.replace(spec, session={}))) if own else spec
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
@@ -138,7 +137,7 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
         name = policies.label(spec)
         if counts[name] > 1 and spec.literal and not spec.label:
             name += " literal"
-        labelled.append(msgspec.structs.replace(spec, label=name))
+        labelled.append(dataclasses.replace(spec, label=name))
     twice = [name for name, count in Counter(spec.label for spec in labelled).items() if count > 1]
     if twice:
         raise SpecError(f"two policies are called {twice[0]!r}; give each its own label, or name it once")

@@ -46,7 +46,7 @@ def command(options: argparse.Namespace) -> int:
 
     options.logs, options.workload = [options.log], []
     options.site = options.described or options.site
-    platform, policy = platform_of(options), parse_policy(options.policy)
+    platform, policy = platform_of(options), parse_policy(*options.policy)
     site = parse_site(site_setting(options.site)) if options.site else None
     question = asked(options, candidates(platform, site, policy.policy))
     answer = SiteAnswer(

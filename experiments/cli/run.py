@@ -30,6 +30,7 @@ def add_arguments(parser: Parser) -> None:
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import add_reading
 
+    parser.set_defaults(title="run")
     group = parser.add_argument_group("jobs")
     add_logs(group, "; there may be several")
     add_seeds(group, "number of seeds: five give an interval (1)")

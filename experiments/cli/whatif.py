@@ -6,14 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spillway.base.arguments import Parser, add_declared, given, natural
+from spillway.base.arguments import Parser, add_declared, natural
 from spillway.experiments.cli.arguments import (
     RESULTS,
     add_conduct,
     add_logs,
     add_seeds,
     conduct_of,
-    logs_of,
 )
 
 if TYPE_CHECKING:
@@ -59,14 +58,16 @@ def add_question(parser: Parser) -> None:
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import add_reading
 
+    parser.set_defaults(title="whatif", options=[], thesis_literal=False)
     add_reading(parser)
     add_machine(parser)
     add_declared(parser.add_argument_group("settings of the session"), Settings)
     group = parser.add_argument_group("simulation and output")
     add = group.add_argument
-    words = "policy beside the log's own (%(default)s)"
-    add("-p", "--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help=words)
-    add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="job model (default: as for 'run')")
+    words = "policy beside the log's own (easy)"
+    add("-p", "--policy", default=["easy"], type=_alone, metavar="NAME[:KEY=VALUE,...]", help=words)
+    words = "job model (default: as for 'run')"
+    add("--model", default=[], type=_alone, metavar="NAME[:KEY=VALUE,...]", help=words)
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
     words = "repetitions of each setting with shaken input (default: 10 with fewer than 5 seeds)"
     add("--shakes", type=natural, default=None, metavar="N", help=words)
@@ -84,27 +85,20 @@ def command(options: argparse.Namespace) -> int:
     return play_grids(question.grids, out, options, question.answer)
 
 
-def asked(options: argparse.Namespace, settings: Sequence[str], *, together: bool = False) -> Question:
-    """The question about these settings."""
-    from spillway.experiments.campaign.comparison import conversion_of, platform_of
-    from spillway.experiments.campaign.whatif import questions
-    from spillway.experiments.run.spec import Playing
-    from spillway.schedulers.assembly import Settings
-    from spillway.workloads.logs.reading import reading_given
+def asked(options: argparse.Namespace, changes: Sequence[str], *, together: bool = False) -> Question:
+    """The question about these changes."""
+    from spillway.experiments.campaign.comparison import campaign_of
+    from spillway.experiments.campaign.whatif.questions import question_of
 
-    return questions.question_of(
-        logs_of(options, 1)[0],
-        settings,
-        platform=platform_of(options),
-        convert=conversion_of(options),
-        read=reading_given(options),
-        policy=options.policy,
-        model=options.model,
-        seed=options.seed,
+    return question_of(
+        campaign_of(options, most=1),
+        changes,
         seeds=options.seeds,
         shakes=options.shakes,
         together=together,
-        session=given(options, Settings),
         force=conduct_of(options).force,
-        **given(options, Playing),
     )
+
+
+def _alone(text: str) -> list[str]:
+    return [text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -117,8 +118,8 @@ def _with_copies(run: RunSpec, copies: Mapping[str, str]) -> RunSpec:
 
     return msgspec.structs.replace(
         run,
-        policy=msgspec.structs.replace(run.policy, policy=copies.get(run.policy.policy, run.policy.policy)),
-        model=msgspec.structs.replace(
+        policy=dataclasses.replace(run.policy, policy=copies.get(run.policy.policy, run.policy.policy)),
+        model=dataclasses.replace(
             run.model, name=copies.get(run.model.name, run.model.name), options=copied(run.model.options)
         ),
         model_options=copied(run.model_options),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 
-import msgspec
-
 from spillway.base.errors import OptionError
 from spillway.base.limits import NAME
 from spillway.base.options import Value, plain, show
@@ -49,7 +47,7 @@ def typed(spec: PolicySpec) -> PolicySpec:
         The policy, an option or a value is unknown.
     """
     every = values_of(spec, build_policy(spec))
-    return msgspec.structs.replace(spec, options={name: every[name] for name in spec.options})
+    return dataclasses.replace(spec, options={name: every[name] for name in spec.options})
 
 
 def entry(name: str) -> PolicyEntry:

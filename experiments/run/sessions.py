@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
-
-import msgspec
 
 from spillway.base.dates import date_of
 from spillway.base.options import OptionInfo, Value, describe, plain
@@ -71,7 +70,7 @@ def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
         return spec
     settings.windows(or_s=begins_s)
     assert begins_s is not None
-    return msgspec.structs.replace(spec, session={**spec.session, "begins": date_of(begins_s)})
+    return dataclasses.replace(spec, session={**spec.session, "begins": date_of(begins_s)})
 
 
 def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, Value]]:
@@ -122,7 +121,7 @@ def typed(spec: PolicySpec) -> PolicySpec:
     """
     spec = policies.typed(spec)
     every = complete(spec)
-    return msgspec.structs.replace(spec, session={name: every[name] for name in spec.session})
+    return dataclasses.replace(spec, session={name: every[name] for name in spec.session})
 
 
 def make_session(

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from spillway.base.limits import RUNS
-from spillway.base.options import Value, option, show
+from spillway.base.limits import NAME, RUNS
+from spillway.base.options import Value, form_of, option, required, show
 
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
@@ -59,59 +59,63 @@ class Transport(enum.Enum):
     ZMQ = "zmq"
 
 
-class Struct(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all descriptions: immutable, keyword only."""
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= NAME.value and value.isprintable()
 
 
-class WorkloadSpec(Struct, frozen=True):
-    """Source of jobs.
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number >= 0 of at most 63 bits."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+TEXT = form_of(lambda value: isinstance(value, str) and bool(value), "a text")
+NAMED = form_of(_is_name, f"a text of 1 to {NAME.value} printable characters on one line")
+FLAG = form_of(lambda value: isinstance(value, bool), "true or false")
+WHOLE = form_of(is_whole, "a whole number >= 0 of at most 63 bits")
+TABLE = form_of(lambda value: isinstance(value, dict), "a table")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadSpec:
+    """Source of jobs; the options are keys of campaign files, as in the other descriptions here.
 
     Attributes
     ----------
-    source
-        A Batsim workload (``.json``, ``.xz`` and ``.gz`` too), a log of any format, a member of an archive
-        (``parts.tar.xz!part-4.json``), a pattern of any of these, a generator (``kth-like:jobs=500``) or the name of a
-        public log.
-    name
-        Name in the results; default: the file's.
-    seed
-        Seed of the random draws of generators and of the burst-buffer model; ``None``: the run's seed.
-    convert
-        Options of the conversion of logs, by name (:class:`spillway.workloads.conversion.convert.ConvertOptions`).
     changes
         Changes of the jobs, by name (:data:`spillway.workloads.conversion.vary.CHANGES`), as a text: ``load``:
         ``x1.1``.
-    read
-        Options of reading logs, by name (:class:`spillway.workloads.logs.reading.Reading`).
     """
 
-    source: str
-    name: str = ""
-    seed: int | None = None
-    convert: dict[str, Any] = {}
-    changes: dict[str, str] = {}
-    read: dict[str, Any] = {}
+    source: str = required(
+        form=TEXT, help="file, pattern, archive member, generator or public log, as on the command line"
+    )
+    name: str = option("", form=NAMED, help="name in the results; default: the file's")
+    seed: int | None = option(
+        None, form=WHOLE, help="seed of generators and of the burst-buffer model; default: the run's"
+    )
+    convert: dict[str, Any] = option({}, form=TABLE, help="options of the conversion of logs, see below")
+    read: dict[str, Any] = option({}, form=TABLE, help="options of reading logs, see below")
+    changes: dict[str, str] = field(default_factory=dict)
 
 
 _DEFAULT_MODEL = "default"
 """Name in the results of the job models that go with the policies."""
 
 
-class ModelSpec(Struct, frozen=True):
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
     """A job model: the behaviour of started jobs.
 
     Attributes
     ----------
-    name
-        A name of the table of models, or ``FILE.py:CLASS``; "": the policy's own model.
-    options
-        Options by name, texts or values.
     default
         Whether no model was requested: policies are then compared although each has its own.
     """
 
-    name: str = ""
-    options: dict[str, Any] = {}
+    name: str = option("", form=TEXT, help="name of a job model, or FILE.py:CLASS; default: the policy's own")
+    options: dict[str, Any] = option(
+        {}, form=TABLE, help="options of the model; a list of values is a range, and ranges are combined"
+    )
     default: bool = False
 
     @property
@@ -132,45 +136,44 @@ AUTO = "auto"
 no platform."""
 
 
-class PlatformSpec(Struct, frozen=True):
-    """A machine: a built-in name (``thesis``), a description (``.toml``), SimGrid XML, or :data:`AUTO`.
+@dataclass(frozen=True, kw_only=True)
+class PlatformSpec:
+    """A machine.
 
     Attributes
     ----------
-    source, name
-        Its description, and its name in the results.
     changes
         Changes of the description, by dotted key (``storage.capacity``), as a text: a value with its unit, or a factor
         such as ``x1.2``. Logs are converted for the machine without them, so that its jobs are the same.
     """
 
-    source: str = AUTO
-    name: str = ""
-    changes: dict[str, str] = {}
+    source: str = required(
+        form=TEXT,
+        help="built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; the "
+        "last two may end in ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)",
+    )
+    name: str = option("", form=NAMED, help="name in the results; default: the file's")
+    changes: dict[str, str] = field(default_factory=dict)
 
 
-class PolicySpec(Struct, frozen=True):
-    """A policy with values of its options.
+@dataclass(frozen=True, kw_only=True)
+class PolicySpec:
+    """A policy with values of its options, and settings of the session that differ from the defaults.
 
-    Attributes
-    ----------
-    policy
-        Name in the table of policies.
-    options
-        Values of the options that were given (:func:`spillway.experiments.run.policies.typed` reads texts).
-    literal
-        Whether it follows the thesis's code literally.
-    session
-        Settings of the session that differ from the defaults (:mod:`spillway.experiments.run.sessions`).
-    label
-        Name in the results; default: policy and options.
+    :func:`spillway.experiments.run.sessions.typed` reads texts among them.
     """
 
-    policy: str
-    options: dict[str, Value] = {}
-    literal: bool = False
-    session: dict[str, Value] = {}
-    label: str = ""
+    policy: str = required(form=TEXT, help="name of a policy")
+    label: str = option("", form=NAMED, help="name in the results; default: policy and given options")
+    options: dict[str, Value] = option(
+        {}, form=TABLE, help="options of the policy; a list of values is a range, and ranges are combined"
+    )
+    session: dict[str, Value] = option({}, form=TABLE, help="settings of the session, see below")
+    literal: bool = option(
+        False,
+        form=FLAG,
+        help="whether this policy follows the published experiment to the letter; default: thesis_literal",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,12 +271,12 @@ class Campaign(Playing):
     name: str
     workloads: tuple[WorkloadSpec, ...]
     policies: tuple[PolicySpec, ...]
-    platforms: tuple[PlatformSpec, ...] = (PlatformSpec(),)
+    platforms: tuple[PlatformSpec, ...] = (PlatformSpec(source=AUTO),)
     models: tuple[ModelSpec, ...] = (ModelSpec(),)
     seeds: tuple[int, ...] = (0,)
 
 
-class PreparedInput(Struct, frozen=True):
+class PreparedInput(msgspec.Struct, frozen=True, kw_only=True):
     """An input file in the campaign's own ``inputs`` folder, with the sha256 of its bytes."""
 
     name: str
@@ -281,7 +284,7 @@ class PreparedInput(Struct, frozen=True):
     sha256: str
 
 
-class RunSpec(Struct, frozen=True):
+class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One run, with everything that its outcome depends on.
 
     Attributes

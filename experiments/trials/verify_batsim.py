@@ -6,6 +6,7 @@ Both programs are started alike, get the same options, and are connected to the 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import math
 import os
@@ -16,8 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from spillway.analysis.document.blocks import Table
 from spillway.analysis.document.terminal import show, terminal
@@ -368,7 +367,7 @@ def _run(pair: Pair, root: Path) -> RunSpec:
     model = ModelSpec(name=name, options=dict(given))
     events = root / "events.txt"
     durable.write_text(events, "".join(map(_event, pair.events)))
-    policy = msgspec.structs.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
+    policy = dataclasses.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
     campaign = Campaign(
         name="verify",
         workloads=(WorkloadSpec(source=workload),),

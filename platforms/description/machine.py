@@ -1,4 +1,3 @@
-# ruff: noqa: RUF009  (option() makes a dataclass field; nothing is shared)
 """A machine in a few lines of TOML: its tables and keys, with units, ranges and defaults.
 
 A description has a ``topology`` and the table that goes with it (``dragonfly``, or ``cluster`` for a tree), and

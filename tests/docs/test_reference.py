@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from docs.tools import reference
+from spillway.base.options import describe
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
 from spillway.experiments.campaign.folder.summary import METRICS, OTHER_CODE, TIMINGS
+from spillway.experiments.run.spec import ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
 from spillway.platforms.description.fields import tables
 from spillway.platforms.description.machine import read_description
 from spillway.schedulers.core.session import Session
@@ -40,10 +42,10 @@ def test_every_policy_and_option_is_listed(pages: dict[str, str]) -> None:
 def test_every_campaign_key_is_listed(pages: dict[str, str]) -> None:
     """Keys of all tables, each with its meaning."""
     page = pages["campaigns.md"]
-    for keys in (campaign_file.CAMPAIGN_KEYS, campaign_file.WORKLOAD_KEYS, campaign_file.POLICY_KEYS):
-        for name, key in keys.items():
-            assert f"| `{name}` |" in page
-            assert key.help
+    for kind in (campaign_file.Axes, Playing, WorkloadSpec, PlatformSpec, PolicySpec, ModelSpec):
+        for info in describe(kind):
+            assert f"| `{info.name}` |" in page
+            assert info.help
 
 
 def test_every_command_is_listed(pages: dict[str, str]) -> None:

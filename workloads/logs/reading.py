@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from spillway.base.arguments import add_declared, given
-from spillway.base.options import build, option
+from spillway.base.options import Form, build, option
 from spillway.workloads.logs.book import UNREADABLE
 from spillway.workloads.logs.where import WORDS, check
 
@@ -16,15 +15,22 @@ FORMAT_NAMES = ("swf", "sacct", "sacct-json", "jobcomp", "eagle", "pm100", "fdat
 """Names of :data:`spillway.workloads.logs.formats.FORMATS`."""
 
 
+_TEXTS = "a list, each a text"
+
+
+def _conditions(given: Any) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"must be {_TEXTS}, got {given!r}")
+    return tuple(texts)
+
+
+CONDITIONS = Form(_conditions, list, _TEXTS, "FIELD=VALUE", repeats=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Options of reading a log.
-
-    Attributes
-    ----------
-    where
-        Conditions on the jobs that are taken (:mod:`spillway.workloads.logs.where`); one may be given as a text.
-    """
+    """Options of reading a log."""
 
     format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; default: as its first lines show")
     lenient: bool = option(
@@ -50,11 +56,15 @@ class Reading:
         help="file or folder of Darshan's totals (texts of darshan-parser --total, or .darshan logs with the extra "
         "darshan): bytes moved by the jobs",
     )
-    where: tuple[str, ...] = ()
+    where: tuple[str, ...] = option(
+        (),
+        form=CONDITIONS,
+        help=f"take the jobs that meet it; may be repeated (the same field: either, other fields: both). Fields: "
+        f"{'; '.join(f'{name}: {words}' for name, words in WORDS.items())}, such as time=2024-01-01..2024-02-01",
+    )
 
     def __post_init__(self) -> None:
-        given = (self.where,) if isinstance(self.where, str) else self.where
-        object.__setattr__(self, "where", check(given))
+        object.__setattr__(self, "where", check(_conditions(self.where)))
 
 
 STRICT = Reading()
@@ -62,30 +72,9 @@ STRICT = Reading()
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add the options of reading logs to a command line."""
-    group = parser.add_argument_group("reading logs")
-    add_declared(group, Reading)
-    group.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="FIELD=VALUE",
-        help=f"take the jobs that meet it; may be repeated (the same field: either, other fields: both). Fields: "
-        f"{'; '.join(f'{name}: {words}' for name, words in WORDS.items())}, such as time=2024-01-01..2024-02-01",
-    )
-
-
-def reading_given(options: argparse.Namespace) -> dict[str, Any]:
-    """Reading options that a command line gives, by name."""
-    return given(options, Reading) | ({"where": tuple(options.where)} if options.where else {})
-
-
-def make_reading(options: Mapping[str, Any]) -> Reading:
-    """Make a reading of values or texts by name; raise :class:`spillway.base.errors.OptionError` for a wrong one."""
-    return build(
-        Reading, {name: value for name, value in options.items() if name != "where"}, where=options.get("where", ())
-    )
+    add_declared(parser.add_argument_group("reading logs"), Reading)
 
 
 def reading_of(options: argparse.Namespace) -> Reading:
     """The reading options of a command line."""
-    return make_reading(reading_given(options))
+    return build(Reading, given(options, Reading))

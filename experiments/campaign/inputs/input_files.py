@@ -264,10 +264,10 @@ class Inputs:
         """The machine, its file, and the machine without changes."""
         if machines.is_chosen(spec):
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec)
-            spec = msgspec.structs.replace(found, changes=spec.changes)
+            spec = dataclasses.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}", self._machine(spec)[1], folded=False)
         machine, prepared = self._machine(spec)
-        as_described = msgspec.structs.replace(spec, changes={})
+        as_described = dataclasses.replace(spec, changes={})
         return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
 
     def _machine(self, spec: PlatformSpec) -> tuple[Machine, PreparedInput]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
-
-import msgspec
 
 from spillway.base import units
 from spillway.base.files import read_file, text_of
@@ -154,7 +153,7 @@ def of_site(spec: PlatformSpec, nodes: int) -> PlatformSpec:
     source, comma, given = spec.source.partition(",")
     if source != AUTO or not nodes:
         return spec
-    return msgspec.structs.replace(spec, source=f"{_OF_SITE}{nodes}{comma}{given}")
+    return dataclasses.replace(spec, source=f"{_OF_SITE}{nodes}{comma}{given}")
 
 
 def is_chosen(spec: PlatformSpec) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from spillway.base.errors import OptionError
 from spillway.base.files import members
 from spillway.base.limits import InputError
+from spillway.base.options import build
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
@@ -22,7 +23,7 @@ from spillway.workloads.load import load_log, load_table, refuse_address
 from spillway.workloads.logs import where
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.nodes import held
-from spillway.workloads.logs.reading import make_reading
+from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_table, parse_swf
 from spillway.workloads.models.synthetic import GENERATORS, generator
@@ -98,7 +99,7 @@ class Source:
             The workload's ``read`` has an unknown option.
         """
         try:
-            reading = make_reading(self.spec.read)
+            reading = build(Reading, self.spec.read)
         except OptionError as error:
             raise SpecError(f"{self.text}: 'read': {error}") from None
         if of_machine:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import msgspec
 
 from spillway.base import units
 from spillway.base.near import near
@@ -185,7 +184,7 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
     machine = {name: value for name, value in knob.values.items() if name in QUANTITIES}
     if jobs:
         name = f"{workload_name(workload)} {' '.join(f'{key}={value}' for key, value in jobs.items())}"
-        workload = msgspec.structs.replace(workload, changes=jobs, name=name)
+        workload = dataclasses.replace(workload, changes=jobs, name=name)
     chosen = base.policies
     if POLICY in knob.values:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
@@ -201,7 +200,7 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
             platform = machines.of_site(platform, site.nodes)
             machine[NODES] = str(new.nodes)
     models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
-    platform = msgspec.structs.replace(platform, changes=machine)
+    platform = dataclasses.replace(platform, changes=machine)
     return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
 
 
@@ -223,14 +222,14 @@ def _site(site: Site | None, values: Mapping[str, str]) -> Site:
 
 def _with_setting(spec: PolicySpec, session: Mapping[str, Value], changed: Mapping[str, str]) -> PolicySpec:
     """The policy with settings, and a name of its own: under one name its runs would be pooled with those without."""
-    made = sessions.typed(msgspec.structs.replace(spec, session={**spec.session, **session}))
+    made = sessions.typed(dataclasses.replace(spec, session={**spec.session, **session}))
     words = [spec.label or spec.policy, *(f"{name}={text}" for name, text in changed.items())]
-    return msgspec.structs.replace(made, label=policies.label(PolicySpec(policy=" ".join(words))))
+    return dataclasses.replace(made, label=policies.label(PolicySpec(policy=" ".join(words))))
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
-    spec = sessions.typed(msgspec.structs.replace(policies.parse_policy(text), session=base.session))
-    return msgspec.structs.replace(spec, label=policies.label(spec))
+    spec = sessions.typed(dataclasses.replace(policies.parse_policy(text), session=base.session))
+    return dataclasses.replace(spec, label=policies.label(spec))
 
 
 def workload_name(spec: WorkloadSpec) -> str:

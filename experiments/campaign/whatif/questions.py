@@ -6,21 +6,15 @@ compared with the same policy without it, and both are shown beside the site's s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
-
-import msgspec
 
 from spillway.analysis.measures.shakes import fewest
 from spillway.analysis.measures.units import FEWEST_RUNS
-from spillway.base.options import Value, build
-from spillway.experiments.campaign.comparison import model_of
+from spillway.experiments.campaign.comparison import as_logged
 from spillway.experiments.campaign.inputs.sources import the_source
 from spillway.experiments.campaign.whatif.answer import Answer
 from spillway.experiments.campaign.whatif.knobs import (
-    Knob,
     all_of,
     chooses_buffers,
     each_of,
@@ -30,24 +24,9 @@ from spillway.experiments.campaign.whatif.knobs import (
     with_curve,
 )
 from spillway.experiments.campaign.whatif.rows import RowRequest
-from spillway.experiments.run import policies, sessions
+from spillway.experiments.run import policies
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, WorkloadSpec
-
-
-def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campaign]:
-    """The campaign as it is, with the log's own schedule first if it is known, then one campaign per knob.
-
-    Parameters
-    ----------
-    base
-        One workload, one platform, one policy and one model.
-    """
-    own = sessions.typed(
-        msgspec.structs.replace(policies.parse_policy(policies.REPLAY), session=base.policies[0].session)
-    )
-    first = replace(base, policies=(own, *base.policies)) if replay else base
-    return [first, *(varied(base, knob) for knob in knobs)]
+from spillway.experiments.run.spec import Campaign, Engine
 
 
 @dataclass(frozen=True)
@@ -66,80 +45,51 @@ SHAKES = 10
 
 
 def question_of(
-    workload: str,
-    settings: Sequence[str],
+    base: Campaign,
+    changes: Sequence[str],
     *,
-    platform: PlatformSpec,
-    convert: Mapping[str, Any] = MappingProxyType({}),
-    read: Mapping[str, Any] = MappingProxyType({}),
-    policy: str = "easy",
-    model: str = "",
-    seed: int = 0,
     seeds: int | None = None,
     shakes: int | None = None,
     together: bool = False,
-    session: Mapping[str, Value] = MappingProxyType({}),
     force: bool = False,
-    **how: Any,
 ) -> Question:
     """Put a question together.
 
+    The first grid is the campaign as it is, with the log's own schedule first if that is known; each change has one.
+
     Parameters
     ----------
-    workload
-        Log, workload, generator.
-    settings
+    base
+        The campaign as it is: one workload, one platform, one policy and one model, from its first seed.
+    changes
         One text per knob.
-    platform
-        The machine as it is.
-    convert
-        Options of the conversion of logs.
-    read
-        Options of reading logs.
-    policy, model
-        Policy and job model to compare with the log's own schedule.
-    seed, seeds
-        First seed, and number of seeds; default: five for generators, else one.
+    seeds
+        Number of seeds; default: five for generators, else one.
     shakes
         Repetitions of each run with shaken input; default: ten with fewer than five seeds, else 0. More than 25
         comparisons need more.
     together
-        Whether all settings are tried at once, too.
-    session
-        Settings of the session in all runs, by name (:class:`spillway.schedulers.assembly.Settings`).
+        Whether all changes are tried at once, too.
     force
         Whether the log is also compared with its site's schedule where jobs shared nodes.
-    how
-        Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
     Raises
     ------
     SpecError, WorkloadError, OptionError
-        A named input, setting, policy or model does not exist.
+        A named input, change, policy or model does not exist.
     """
-    chosen = sessions.typed(msgspec.structs.replace(policies.parse_policy(policy), session=dict(session)))
+    (workload,), (platform,), (chosen,), seed = base.workloads, base.platforms, base.policies, base.seeds[0]
     site = site_of(chosen)
-    knobs = [knob for text in settings for knob in each_of(parse_knob(text, site))]
-    spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
-    source = the_source(spec)
+    knobs = [knob for text in changes for knob in each_of(parse_knob(text, site))]
+    source = the_source(workload)
     is_curve = not source.is_generated and not source.is_json and chooses_buffers(platform)
     if is_curve:
         knobs = with_curve(knobs)
     if together and len(knobs) > 1:
         knobs.append(all_of(knobs))
-    modelled = model_of(model) if model else ModelSpec()
-    sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)
-    base = build(
-        Campaign,
-        how,
-        name="whatif",
-        workloads=(spec,),
-        platforms=(platform,),
-        policies=(msgspec.structs.replace(chosen, label=policies.label(chosen)),),
-        models=(modelled,),
-        seeds=tuple(range(seed, seed + count)),
-    )
+    labelled = replace(chosen, label=policies.label(replace(chosen, label="")))
+    base = replace(base, policies=(labelled,), seeds=tuple(range(seed, seed + count)))
     is_docker = base.engine is Engine.DOCKER
     replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed, force=force)
     asked = [RowRequest(knob.text, tuple(knob.values)) for knob in knobs]
@@ -149,4 +99,5 @@ def question_of(
         raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
     more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
     answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands, is_curve=is_curve)
-    return Question(grids(base, knobs, replay=replay), answer)
+    first = replace(base, policies=(as_logged(base), *base.policies)) if replay else base
+    return Question([first, *(varied(base, knob) for knob in knobs)], answer)

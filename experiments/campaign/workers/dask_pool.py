@@ -210,10 +210,9 @@ def _placed(run: RunSpec, folder: Path) -> RunSpec:
     def placed(options: Mapping[str, Any]) -> dict[str, Any]:
         return {key: place_in(folder, value) if isinstance(value, str) else value for key, value in options.items()}
 
-    change = msgspec.structs.replace
-    model = change(run.model, name=place_in(folder, run.model.name), options=placed(run.model.options))
-    policy = change(run.policy, policy=place_in(folder, run.policy.policy))
-    return change(run, policy=policy, model=model, model_options=placed(run.model_options))
+    model = replace(run.model, name=place_in(folder, run.model.name), options=placed(run.model.options))
+    policy = replace(run.policy, policy=place_in(folder, run.policy.policy))
+    return msgspec.structs.replace(run, policy=policy, model=model, model_options=placed(run.model_options))
 
 
 def _decode(event: dict[str, Any]) -> tuple[str, News]:

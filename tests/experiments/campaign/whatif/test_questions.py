@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from spillway.analysis.answers.whatif import read_table, table_of
 from spillway.analysis.document.blocks import Words
 from spillway.base.errors import SpillwayError
 from spillway.experiments.campaign.campaign import run_grids
+from spillway.experiments.campaign.comparison import comparison
 from spillway.experiments.campaign.inputs.machines import load
 from spillway.experiments.campaign.whatif import questions
 from spillway.experiments.campaign.whatif.answer import differing, sentences
@@ -22,8 +24,9 @@ from spillway.experiments.campaign.whatif.rows import Outcome, Row, RowRequest, 
 from spillway.experiments.campaign.workers.pool import Pool
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.policies import parse_policy
 from spillway.experiments.run.single import execute
-from spillway.experiments.run.spec import Conduct, PlatformSpec
+from spillway.experiments.run.spec import Conduct, PlatformSpec, WorkloadSpec
 from spillway.platforms import parse_platform
 from spillway.schedulers.policykit.windows import starts_of
 from spillway.workloads.batsim.json_file import read_batsim
@@ -31,6 +34,18 @@ from spillway.workloads.conversion.machine_facts import MachineFacts
 from tests.kit.tables import csv_by, csv_rows
 
 ROW = "{number} {submit} {wait} {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
+
+
+def asked(
+    log: Path, changes: list[str], platform: PlatformSpec | None = None, shakes: int | None = None, **how: Any
+) -> questions.Question:
+    """The question about these changes, under EASY."""
+    platform = platform or PlatformSpec(source="auto")
+    base = comparison(
+        "whatif", how, workloads=[WorkloadSpec(source=str(log))], platform=platform,
+        policies=[parse_policy("easy")], models=[], seeds=[0],
+    )  # fmt: skip
+    return questions.question_of(base, changes, shakes=shakes)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +65,7 @@ def answered(log: Path) -> tuple[Path, str]:
     """The folder of a question with five settings, and its output."""
     settings = ["storage.capacity=x1.5", "pfs.bandwidth=2GBps", "nodes=x0.5,load=x0.5", "policy=fcfs", "walltime=150s"]
     platform = PlatformSpec(source="auto,burst_buffer_total=180GB")
-    question = questions.question_of(str(log), settings, platform=platform, plots=False, shakes=0)
+    question = asked(log, settings, platform, shakes=0, plots=False)
     root = log.parent / "out"
     console = Console(record=True, width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     code = run_grids(question.grids, root, Pool(execute, 1), console, Conduct(), question.answer)
@@ -169,7 +184,7 @@ def test_asked_again_nothing_runs(answered: tuple[Path, str], log: Path) -> None
     root, _ = answered
     before = {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")}
     platform = PlatformSpec(source="auto,burst_buffer_total=180GB")
-    question = questions.question_of(str(log), ["policy=fcfs"], platform=platform, plots=False, shakes=0)
+    question = asked(log, ["policy=fcfs"], platform, shakes=0, plots=False)
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
     assert {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")} == before
@@ -409,7 +424,7 @@ def test_whose_doing_it_is() -> None:
 
 def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
     """Shaken runs are in a folder of their own, the band in table and report; asked again, nothing runs."""
-    question = questions.question_of(str(log), ["nodes=x0.75"], platform=PlatformSpec(source="auto"), shakes=7)
+    question = asked(log, ["nodes=x0.75"], shakes=7)
     root = tmp_path / "out"
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
@@ -532,5 +547,5 @@ def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
         ("1h..2026-12-01/1h 10min", "both as times since the begin of the simulation, or both as dates"),
     ):
         with pytest.raises(SpecError) as caught:
-            questions.question_of(str(log), [f"maintenance={text}"], platform=PlatformSpec(source="auto"))
+            asked(log, [f"maintenance={text}"])
         assert words in str(caught.value)
