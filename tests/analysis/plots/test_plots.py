@@ -24,10 +24,13 @@ from spillway.analysis.plots.interval_lines import interval_lines
 from spillway.analysis.plots.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
 from spillway.analysis.plots.lanes import lane_names
 from spillway.analysis.plots.node_gantt import node_gantt
+from spillway.analysis.plots.normalised_boxes import normalised_boxes
 from spillway.analysis.plots.pareto import label_points, pareto, unbeaten
+from spillway.analysis.plots.part_bars import part_bars
 from spillway.analysis.plots.promises import promises
 from spillway.analysis.plots.queue_timeline import queue_timeline
 from spillway.analysis.plots.storage_gantt import storage_gantt
+from spillway.analysis.plots.tail_strip import tail_strip
 from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
 from spillway.analysis.tables.jobs import JobTable, MachineInfo
 from spillway.analysis.tables.timelines import busy_nodes, queue_length
@@ -43,6 +46,9 @@ FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "file_system_timeline": lambda table, ax: file_system_timeline(busy_nodes(table), ax),
     "pareto": lambda table, ax: pareto({"fcfs": (10.0, 30.0), "easy": (20.0, 20.0), "bad": (30.0, 30.0)}, ax),
     "promises": lambda table, ax: promises(table.ran().wait_s, table.ran().turnaround_s, ax),
+    "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),
+    "part_bars": lambda table, ax: part_bars({"fcfs": {"p": table.ran().wait_s}} if table.executed.any() else {}, ax),
+    "normalised_boxes": lambda table, ax: normalised_boxes({"fcfs": table.ran().wait_s}, ax),
 }
 
 

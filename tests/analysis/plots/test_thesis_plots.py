@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
-import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from spillway.analysis.plots import style
 from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.distribution import distribution
 from spillway.analysis.plots.normalised_boxes import normalised_boxes
@@ -18,35 +12,6 @@ from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.part_bars import part_bars
 from spillway.analysis.plots.tail_strip import tail_strip
 from spillway.analysis.tables.jobs import JobTable
-
-FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
-    "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),
-    "part_bars": lambda table, ax: part_bars({"fcfs": {"p": table.ran().wait_s}} if table.executed.any() else {}, ax),
-    "normalised_boxes": lambda table, ax: normalised_boxes({"fcfs": table.ran().wait_s}, ax),
-}
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_draws_into_the_given_axes(name: str, table: JobTable) -> None:
-    """A caller's axes are used and returned, so that figures can be combined."""
-    ax = Figure().add_subplot()
-    assert FIGURES[name](table, ax) is ax
-    assert ax.get_title(loc="left")
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_draws_a_run_in_which_nothing_ran(name: str, table: JobTable) -> None:
-    """Results without a single executed job give an empty chart, not a traceback."""
-    ax = FIGURES[name](table.only(~table.executed), None)
-    assert isinstance(ax.get_figure(), Figure)
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_saves_the_same_bytes_twice(name: str, table: JobTable, tmp_path: Path) -> None:
-    """Both formats are written and depend on the data only, scattered dots included."""
-    first = style.save(FIGURES[name](table, None), tmp_path / "a" / name)
-    second = style.save(FIGURES[name](table, None), tmp_path / "b" / name)
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
 def test_tail_has_the_largest_values() -> None:

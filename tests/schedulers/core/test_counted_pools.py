@@ -106,12 +106,6 @@ def test_who_starves_for_a_license_under_slurm(bf_licenses: bool) -> None:
         assert found["2"] == 455
 
 
-@pytest.mark.parametrize("policy", ["conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
-def test_all_policies_end_the_stream(policy: str) -> None:
-    """Never more than four licenses at a time (checked after every message), and every job starts."""
-    assert len(starts(policy, {}, STREAM)) == 9
-
-
 LIMITED = Site(
     associations=(
         Association("all", limits=Limits(group_tres={"node": 6})),
@@ -240,28 +234,6 @@ def test_no_more_jobs_than_may_wait() -> None:
     assert reason("w!4") == "it would be one more than 2 waiting and running jobs of a user of QOS normal"
     alive.remove("w!1")
     assert reason("w!5") is None
-
-
-@pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
-def test_no_user_has_more_than_the_limit(policy: str) -> None:
-    """Twelve jobs of 10 s for one node each, of six users in turn, one of each user at a time, on eight nodes.
-
-    Each user's second job starts when the first has ended. The pools are made while jobs run: users come one by one.
-    """
-    data: dict[str, Any] = {
-        "nb_res": 8,
-        "jobs": [
-            {"id": n, "subtime": n // 3, "res": 1, "walltime": 11, "profile": "p", "user": f"u{n % 6}"}
-            for n in range(12)
-        ],
-        "profiles": {"p": {"type": "delay", "delay": 10}},
-    }
-    site = site_text(Site(qos=(Qos("normal", limits=Limits(user_jobs=1)),)))
-    lines = play(SessionSpec(policy, settings={"site": site}), data, check=True)[0]
-    found = {int(job_id.rsplit("!", 1)[-1]): now_s for now_s, what, job_id, *_ in lines if what == "started"}
-    assert all(found[n + 6] >= found[n] + 10 for n in range(6))
-    assert len(found) == 12
-    assert max(found.values()) < 80
 
 
 @pytest.mark.parametrize(

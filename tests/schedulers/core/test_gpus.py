@@ -7,16 +7,13 @@ from typing import Any
 import pytest
 
 from spillway.core import Placement
-from spillway.platforms.catalogue import platform_from
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.layers import Layers, fault, layer_pools
 from spillway.schedulers.core.partitions import node_sets
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine, simple_machine
-from spillway.schedulers.model.site import Partition, Qos, Site, site_text
+from spillway.schedulers.model.site import Partition, Qos, Site
 from spillway.schedulers.model.site_parts import Gpus, Limits
-from tests.properties.test_passes import play
 
 SITE = Site(
     gpus=(Gpus(2, "2-5"), Gpus(4, "4-5")),
@@ -83,29 +80,6 @@ def test_the_guard_looks_at_nodes() -> None:
     assert fault(machine(), job, (3,), ()) == "node n3 has fewer than 3 GPUs"
     assert fault(machine(), job, (4,), (0, 0)) is None
     assert fault(machine(), job, (4,), (0, 1)) == "it holds 0 of gpus 4, the allocation has 1"
-
-
-@pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "window"])
-def test_jobs_run_on_nodes_with_gpus(policy: str) -> None:
-    """Eight jobs of one node, every other one with three GPUs: these run only on nodes 4 and 5.
-
-    Two at a time: ann may have six GPUs, and the job model gives each job its request.
-    """
-    data: dict[str, Any] = {
-        "nb_res": 8,
-        "jobs": [
-            {"id": n, "subtime": n // 2, "res": 1, "walltime": 11, "profile": "p", "user": "ann", "gpus": 3 * (n % 2)}
-            for n in range(8)
-        ],
-        "profiles": {"p": {"type": "delay", "delay": 10}},
-    }
-    spec = SessionSpec(policy, settings={"site": site_text(Site(gpus=SITE.gpus, qos=SITE.qos))})
-    lines = play(spec, data, check=True, platform=platform_from("tiny"))[0]
-    found = {int(line[2].rsplit("!", 1)[-1]): line for line in lines if line[1] == "started"}
-    assert len(found) == 8
-    assert {found[n][3].nodes for n in range(1, 8, 2)} <= {(4,), (5,)}
-    times = sorted(found[n][0] for n in range(1, 8, 2))
-    assert all(later - sooner >= 10 for sooner, later in zip(times[::2], times[2::2], strict=False))
 
 
 def test_partitions_that_cannot_serve() -> None:

@@ -10,7 +10,6 @@ from spillway.base.errors import DecisionRefused, RemoteProtocolError
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
-    Event,
     ExecuteJob,
     JobCompleted,
     JobState,
@@ -19,7 +18,6 @@ from spillway.protocol.messages import (
     Message,
     Notify,
     NotifyRegistration,
-    RejectJob,
     Reply,
     RequestedCall,
     ResourceInfo,
@@ -64,38 +62,6 @@ def opened(policy: str = "fcfs", nodes: int = 4, **options: object) -> Session:
     session = Session(POLICIES[policy].build({}), rigid(), **options)  # type: ignore[arg-type]
     session.handle(Message(0.0, (begins(nodes),)))
     return session
-
-
-def test_executes_what_fits_and_keeps_the_rest_waiting() -> None:
-    """Three jobs of two nodes on four nodes: two start, the third when one ends."""
-    session = opened()
-    reply = session.handle(Message(0.0, tuple(submitted(i, 2) for i in range(3))))
-    assert started(reply) == ["w0!0", "w0!1"]
-    assert session.waiting == 1
-    assert started(session.handle(Message(5.0, (completed(0, 5.0),)))) == ["w0!2"]
-    session.check()
-
-
-def test_infeasible_jobs_are_rejected_at_submission() -> None:
-    """More nodes than there are: REJECT_JOB in the same reply."""
-    reply = opened().handle(Message(0.0, (submitted(0, 5),)))
-    assert [type(request) for request in reply.events] == [RejectJob]
-
-
-@pytest.mark.parametrize(
-    ("events", "words"),
-    [
-        ((begins(),), "second SIMULATION_BEGINS"),
-        ((completed(9, 0.0),), "does not run"),
-        ((submitted(0, 1), submitted(0, 1)), "submitted before"),
-        ((JobSubmitted(0.0, "w0!1", {"id": "w0!1", "res": "x"}),), "'res' must be a whole number"),
-    ],
-)
-def test_illegal_events_are_named(events: tuple[Event, ...], words: str) -> None:
-    """The error names the event's place in the message."""
-    with pytest.raises(RemoteProtocolError, match=words) as caught:
-        opened().handle(Message(0.0, events))
-    assert "$.events[" in str(caught.value)
 
 
 def test_nothing_before_the_beginning_nor_after_the_end() -> None:
