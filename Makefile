@@ -133,7 +133,7 @@ announce:
 
 test: announce developer
 	@$(MAKE) --no-print-directory -j 2 lint docs
-	$(BIN)/python -m pytest -n $(JOBS) --benchmark-disable
+	$(BIN)/python -m pytest -n $(JOBS)
 
 bench: setup
 	$(BIN)/python -m tools.benchmarks.bench
@@ -144,7 +144,7 @@ format: developer
 	$(BIN)/clang-format -i $(CPP_FILES)
 
 clean:
-	rm -rf results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks .hypothesis site *.egg-info
+	rm -rf results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis site *.egg-info
 	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -print | xargs -r rm -rf
 
 distclean: clean

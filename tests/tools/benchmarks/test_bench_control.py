@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tools.benchmarks.control_load import CONTROLS, decide, scene, views
-
-Benchmark = Callable[..., Any]
-
-
-@pytest.mark.parametrize("name", list(CONTROLS))
-def test_time_of_a_decision(benchmark: Benchmark, name: str) -> None:
-    """A thousand applications, a hundred idle nodes; every decision stays within the idle nodes."""
-    known = views(1000)
-    found = benchmark.pedantic(
-        lambda looked_at: decide(CONTROLS[name], looked_at), setup=lambda: ((scene(known, 100),), {}), rounds=3
-    )
-    assert sum(resize.growth for resize in found) <= 100
 
 
 @pytest.mark.alone

@@ -6,14 +6,10 @@ The full table: ``python -m tools.benchmarks.window_load``.
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tools.benchmarks.window_load import Limits, by_bb, by_largest_first, measure, pictures
-
-Benchmark = Callable[..., Any]
+from tools.benchmarks.window_load import Limits, by_largest_first, measure, pictures
 
 
 @pytest.mark.parametrize(("size", "proven"), [(10, 1.0), (20, 0.95), (40, 0.8), (60, 0.65)])
@@ -22,14 +18,6 @@ def test_share_proven(size: int, proven: float) -> None:
     row = measure("bb", 40, size, 1.0, Limits(steps=300_000))
     assert row.proven >= proven
     assert all(first < 0.15 and second < 0.15 for first, second in row.gaps)
-
-
-@pytest.mark.parametrize("size", [10, 40])
-def test_time_of_a_choice(benchmark: Benchmark, size: int) -> None:
-    """A choice with the default budget on a typical picture."""
-    problem = next(pictures(1, size, 1.0))
-    result = benchmark(by_bb, problem, Limits())
-    assert result.proven
 
 
 def test_z3_gives_its_memory_back() -> None:
