@@ -110,37 +110,128 @@ def states(story: Story) -> dict[str, str]:
     return {name: state.value.partition("_")[2].lower() for name, (_, state) in story.ends.items()}
 
 
-def test_cancel() -> None:
-    """Job 1 has all nodes for 100 s; at 10 s job 2 of ``high`` needs four of them: job 1 is cancelled, 2 starts."""
-    story = play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 10}
-    assert story.ends == {"1": (10, JobState.COMPLETED_KILLED), "2": (30, JobState.COMPLETED_SUCCESSFULLY)}
-    assert story.told == [Told("1", "2", "killed", 10, 10, 80)]
+WIDE = job(0, 8, 100)
+URGENT = job(10, 4, 20, "high")
+HELD = Scheduler(preempt="partition_prio", requeue_hold_s=121.0)
+PATIENT = tiers("cancel", exempt_s=30.0, qos=(Qos("normal"), Qos("long", exempt_s=50.0)))
+FILLED = (
+    {"subtime": 0, "res": 8, "walltime": 60, "seconds": 50},
+    {"subtime": 2, "res": 8, "walltime": 30, "seconds": 20, "bb": GB, "partition": "high"},
+    {"subtime": 200, "res": 1, "walltime": 30, "seconds": 20},
+)
+STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict[str, int], list[Told]]] = {
+    # Job 1 has all nodes for 100 s; at 10 s job 2 of ``high`` needs four of them: job 1 is cancelled, 2 starts.
+    "cancel": (tiers(), [WIDE, URGENT], {}, {"1": 0, "2": 10}, [Told("1", "2", "killed", 10, 10, 80)]),
+    # The partition says so, or neither partition nor site states a mode: job 2 waits for the end of job 1.
+    "mode off": (tiers("off"), [WIDE, URGENT], {}, {"1": 0, "2": 100}, []),
+    "no mode": (tiers(""), [WIDE, URGENT], {}, {"1": 0, "2": 100}, []),
+    # Job 1 waits again: it starts over when job 2 has ended. It lost 8 * 10 node-s.
+    "requeue": (
+        tiers("requeue"), [WIDE, URGENT], {}, {"1": 0, "2": 10, "1#2": 30},
+        [Told("1", "2", "requeued as 1#2", 10, 10, 80)],
+    ),
+    # It cannot start before 131 s at a site that says so; job 3 starts when job 2 has ended, at 30 s.
+    "requeued and held": (
+        msgspec.structs.replace(tiers("requeue"), scheduler=HELD), [WIDE, URGENT, job(12, 8, 40)], {},
+        {"1": 0, "2": 10, "3": 30, "1#2": 131}, [Told("1", "2", "requeued as 1#2", 10, 10, 80)],
+    ),
+    # Job 1 has six nodes, and 15 s left when it is chosen at 10 s for job 2, which needs seven and starts at 25 s. Of
+    # the two free nodes one is promised to job 2 meanwhile. So of the jobs that come at 11 s job 4, of one node for 5
+    # s, starts at once, and job 3, of two nodes, when job 2 has ended.
+    "grace": (
+        tiers("cancel", 15.0), [job(0, 6, 100), job(10, 7, 20, "high"), job(11, 2, 5), job(11, 1, 5)], {},
+        {"1": 0, "2": 25, "3": 45, "4": 11}, [Told("1", "2", "killed", 10, 25, 150)],
+    ),
+    # Job 1 would have until 30 s, and ends of its own accord at 20 s: it is not killed, and job 2 starts then.
+    "an end within the grace time": (tiers("cancel", 20.0), [job(0, 8, 20), URGENT], {}, {"1": 0, "2": 20}, []),
+    # Until it has run 30 s job 1 is exempt; at 30 s nothing else happens, and job 2 starts.
+    "exempt": (
+        tiers("cancel", exempt_s=30.0), [WIDE, URGENT], {}, {"1": 0, "2": 30}, [Told("1", "2", "killed", 30, 30, 240)]
+    ),
+    # 50 s for jobs of QOS ``long``, 30 s for all others.
+    "exempt by QOS": (
+        PATIENT, [WIDE | {"qos": "long"}, URGENT], {}, {"1": 0, "2": 50}, [Told("1", "2", "killed", 50, 50, 400)]
+    ),
+    # Job 3 of ``high`` needs all nodes, but job 2 of ``high`` holds four until 60 s: job 1 continues until then.
+    "nobody goes in vain": (
+        tiers(), [job(0, 4, 100), job(0, 4, 60, "high"), job(10, 8, 20, "high")], {}, {"1": 0, "2": 0, "3": 60},
+        [Told("1", "3", "killed", 60, 60, 240)],
+    ),
+    # Four nodes are free: job 2 starts there, and job 1 continues.
+    "free nodes": (tiers(), [job(0, 4, 100), URGENT], {}, {"1": 0, "2": 10}, []),
+    # Jobs 2 and 3 of ``low`` wait before job 4 comes. When job 1 has been cancelled job 4 gets its nodes first; of the
+    # others job 2 gets the four that are left.
+    "those that may preempt come first": (
+        tiers(), [WIDE, job(1, 4, 50), job(2, 4, 50), URGENT], {}, {"1": 0, "2": 10, "3": 30, "4": 10},
+        [Told("1", "4", "killed", 10, 10, 80)],
+    ),
+    # Jobs 1 and 2 hold 8 of 10 GB on a storage node each; nodes are free, and job 3 needs 10 GB: the younger one goes.
+    "a buffer": (
+        tiers(), [job(0, 1, 100, bb=8 * GB), job(1, 1, 100, bb=8 * GB), job(10, 1, 20, "high", bb=10 * GB)], {},
+        {"1": 0, "2": 1, "3": 10}, [Told("2", "3", "killed", 10, 10, 9)],
+    ),
+    # Job 1 holds the only license, job 2 of ``high`` needs it.
+    "a license": (
+        tiers("cancel", licenses=(License("matlab", 1),)),
+        [job(0, 1, 100, licenses="matlab:1"), job(10, 1, 20, "high", licenses="matlab:1")], {}, {"1": 0, "2": 10},
+        [Told("1", "2", "killed", 10, 10, 10)],
+    ),
+    # Under expansion factors, as with the age of priorities, a requeued job has waited for nothing yet. Job 1 is
+    # requeued at 100 s, job 3 has waited since 50 s: when job 2 ends, job 3 has the larger wait over its walltime.
+    "its wait begins anew": (
+        tiers("requeue"), [job(0, 8, 200), job(100, 8, 20, "high"), job(50, 8, 200)],
+        {"policy_options": {"order": "expansion"}}, {"1": 0, "2": 100, "3": 120, "1#2": 320},
+        [Told("1", "2", "requeued as 1#2", 100, 100, 800)],
+    ),
+    # Jobs start and preempt only in Slurm's passes; the first one after an event comes after 3 s at the earliest. Job 3
+    # comes at 10 s, and job 1 is preempted in the main pass then, the last one until 13 s. Job 4 comes at 11.5 s.
+    "Slurm's passes": (
+        tiers(), [job(0, 4, 100), job(0, 4, 100), job(10, 4, 50, "high"), job(11.5, 4, 50, "high")],
+        {"policy": "slurm-backfill"}, {"1": 0, "2": 0, "3": 10, "4": 13},
+        [Told("2", "3", "killed", 10, 10, 40), Told("1", "4", "killed", 13, 13, 52)],
+    ),
+    # The log says when each job started; no job is preempted for it, and no job that might preempt starts before. Job 2
+    # has free nodes from 10 s on, and started at 40 s at its site. Job 3 is due at 50 s, when job 1 has the nodes that
+    # it needs: it starts when job 1 has ended.
+    "replay": (
+        tiers(), [
+            job(0, 4, 100, site_wait_s=0), job(10, 4, 200, "high", site_wait_s=30),
+            job(20, 4, 10, "high", site_wait_s=30),
+        ], {"policy": "replay"}, {"1": 0, "2": 40, "3": 100}, [],
+    ),
+    # Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 is preempted and requeued, and starts
+    # again when job 2 has ended, at 35 s.
+    **{
+        life: (
+            tiers("requeue"), [WIDE | {"bb": GB}, URGENT | {"bb": GB, "stage_in_s": 5.0}], {"bb_life": life},
+            {"1": 0, "2": 15, "1#2": 35}, [Told("1", "2", "requeued as 1#2", 15, 15, 120)],
+        )
+        for life in ("slurm", "standby")
+    },
+    # Job 2 needs all nodes and a buffer, which it is given when it comes, at 2 s; with nothing to stage in it is filled
+    # in the same pass, after those that may preempt were looked at. It waits a call, not until job 1 has ended at 50 s,
+    # with no other message between.
+    **{
+        f"filled at once, {life}": (
+            tiers("requeue"), FILLED, {"bb_life": life}, {"1": 0, "2": 2, "1#2": 22, "3": 200},
+            [Told("1", "2", "requeued as 1#2", 2, 2, 16)],
+        )
+        for life in ("slurm", "standby:bound=5")
+    },
+}  # fmt: skip
+"""Site, jobs, settings; starts, and preempted jobs."""
 
 
-@pytest.mark.parametrize("mode", ["off", ""])
-def test_nobody_makes_room_where_the_mode_is_off(mode: str) -> None:
-    """The partition states it, or neither partition nor site states a mode: job 2 waits for the end of job 1."""
-    story = play(tiers(mode), [job(0, 8, 100), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 100}
-    assert story.told == []
-
-
-def test_requeue() -> None:
-    """The same, but job 1 waits again: it starts over when job 2 has ended, and runs 100 s. It lost 8 * 10 node-s."""
-    story = play(tiers("requeue"), [job(0, 8, 100), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 10, "1#2": 30}
-    assert states(story) == {"1": "killed", "2": "successfully", "1#2": "successfully"}
-    assert story.ends["1#2"][0] == 130
-    assert story.told == [Told("1", "2", "requeued as 1#2", 10, 10, 80)]
-
-
-def test_a_requeued_job_waits_at_a_site_that_says_so() -> None:
-    """Job 1 is requeued at 10 s, and cannot start before 131 s; job 3 starts when job 2 has ended, at 30 s."""
-    site = tiers("requeue")
-    held = msgspec.structs.replace(site, scheduler=msgspec.structs.replace(site.scheduler, requeue_hold_s=121.0))
-    story = play(held, [job(0, 8, 100), job(10, 4, 20, "high"), job(12, 8, 40)])
-    assert story.starts == {"1": 0, "2": 10, "3": 30, "1#2": 131}
+@pytest.mark.parametrize("name", STORIES)
+def test_stories(name: str) -> None:
+    """Who starts when, and who is preempted; the last part of every job ends well, unless it was cancelled."""
+    site, jobs, settings, starts, told = STORIES[name]
+    story = play(site, jobs, **settings)
+    assert story.starts == starts
+    assert story.told == told
+    killed = {one.job for one in told}
+    assert {part for part, state in states(story).items() if state == "killed"} == killed
+    assert {part for part, state in states(story).items() if state == "successfully"} == starts.keys() - killed
 
 
 def test_requeue_from_a_checkpoint() -> None:
@@ -155,41 +246,6 @@ def test_requeue_from_a_checkpoint() -> None:
     assert story.starts == {"1": 0, "2": 25, "1#2": 35}
     assert story.ends["1#2"] == (35 + 2 + 80 + 7, JobState.COMPLETED_SUCCESSFULLY)
     assert story.told == [Told("1", "2", "requeued as 1#2", 25, 25, 40)]
-
-
-def test_grace() -> None:
-    """Job 1 has six nodes, and 15 s left when it is chosen at 10 s for job 2, which needs seven and starts at 25 s.
-
-    Of the two free nodes one is promised to job 2 meanwhile. So of the jobs that come at 11 s job 4, of one node for
-    5 s, starts at once, and job 3, of two nodes, when job 2 has ended.
-    """
-    jobs = [job(0, 6, 100), job(10, 7, 20, "high"), job(11, 2, 5), job(11, 1, 5)]
-    story = play(tiers("cancel", 15.0), jobs)
-    assert story.starts == {"1": 0, "2": 25, "3": 45, "4": 11}
-    assert story.ends["1"] == (25, JobState.COMPLETED_KILLED)
-    assert story.told == [Told("1", "2", "killed", 10, 25, 150)]
-
-
-def test_an_end_within_the_grace_time() -> None:
-    """Job 1 would have until 30 s, and ends of its own accord at 20 s: it is not killed, and job 2 starts then."""
-    story = play(tiers("cancel", 20.0), [job(0, 8, 20), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 20}
-    assert states(story) == {"1": "successfully", "2": "successfully"}
-    assert story.told == []
-
-
-def test_exempt() -> None:
-    """Until it has run 30 s job 1 is exempt; at 30 s nothing else happens, and job 2 starts."""
-    story = play(tiers("cancel", exempt_s=30.0), [job(0, 8, 100), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 30}
-    assert story.told == [Told("1", "2", "killed", 30, 30, 240)]
-
-
-def test_the_exempt_time_of_a_qos_goes_before_the_sites() -> None:
-    """50 s for jobs of QOS ``long``, 30 s for all others."""
-    site = tiers("cancel", exempt_s=30.0, qos=(Qos("normal"), Qos("long", exempt_s=50.0)))
-    story = play(site, [job(0, 8, 100, qos="long"), job(10, 4, 20, "high")])
-    assert story.starts["2"] == 50
 
 
 def by_qos(**more: Any) -> Site:
@@ -243,98 +299,6 @@ def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
         story = play(site, jobs)
         assert {one.job for one in story.told} == gone
         assert story.starts["5"] == 10
-
-
-def test_nobody_goes_in_vain() -> None:
-    """Job 3 of ``high`` needs all nodes, but job 2 of ``high`` holds four until 60 s: job 1 continues.
-
-    At 60 s job 1 has run 60 of its 100 s; it is preempted then.
-    """
-    story = play(tiers(), [job(0, 4, 100), job(0, 4, 60, "high"), job(10, 8, 20, "high")])
-    assert story.starts == {"1": 0, "2": 0, "3": 60}
-    assert story.told == [Told("1", "3", "killed", 60, 60, 240)]
-
-
-def test_what_is_free_is_not_taken_from_a_job() -> None:
-    """Four nodes are free: job 2 starts there, and job 1 continues."""
-    story = play(tiers(), [job(0, 4, 100), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 10}
-    assert story.told == []
-
-
-def test_jobs_that_may_preempt_are_looked_at_first() -> None:
-    """Job 1 has all nodes; jobs 2 and 3 of ``low`` wait before job 4 comes. When job 1 has been cancelled job 4 gets
-    its nodes first; of the others job 2 gets the four that are left."""
-    story = play(tiers(), [job(0, 8, 100), job(1, 4, 50), job(2, 4, 50), job(10, 4, 20, "high")])
-    assert story.starts == {"1": 0, "2": 10, "3": 30, "4": 10}
-
-
-def test_a_buffer_makes_room() -> None:
-    """Job 1 holds 8 of the 20 GB on one node, job 2 another 8 GB; nodes are free, and job 3 needs 10 GB on one node.
-
-    The buffers of ``tiny`` are two of 10 GB: job 2, the younger one, is cancelled for it.
-    """
-    jobs = [job(0, 1, 100, bb=8 * GB), job(1, 1, 100, bb=8 * GB), job(10, 1, 20, "high", bb=10 * GB)]
-    story = play(tiers(), jobs)
-    assert [one.job for one in story.told] == ["2"]
-    assert story.starts["3"] == 10
-
-
-def test_a_license_makes_room() -> None:
-    """Job 1 holds the only license, job 2 of ``high`` needs it."""
-    site = tiers("cancel", licenses=(License("matlab", 1),))
-    story = play(site, [job(0, 1, 100, licenses="matlab:1"), job(10, 1, 20, "high", licenses="matlab:1")])
-    assert story.starts == {"1": 0, "2": 10}
-    assert [one.job for one in story.told] == ["1"]
-
-
-def test_a_requeued_jobs_wait_begins_anew() -> None:
-    """Under expansion factors, as with the age of priorities, a requeued job has waited for nothing yet.
-
-    Job 1 is requeued at 100 s, job 3 has waited since 50 s, both of eight nodes: when job 2 ends, job 3 has the larger
-    wait over its walltime, and starts first.
-    """
-    jobs = [job(0, 8, 200), job(100, 8, 20, "high"), job(50, 8, 200)]
-    story = play(tiers("requeue"), jobs, policy_options={"order": "expansion"})
-    assert story.starts == {"1": 0, "2": 100, "3": 120, "1#2": 320}
-
-
-def test_slurms_passes() -> None:
-    """Jobs start and preempt only in its passes; the first one after an event comes after 3 s at the earliest.
-
-    Jobs 1 and 2 have four nodes each. Job 3 comes at 10 s, and job 1 is preempted in the main pass then, the last one
-    until 13 s. Job 4 comes at 11.5 s: job 2 is preempted at 13 s.
-    """
-    jobs = [job(0, 4, 100), job(0, 4, 100), job(10, 4, 50, "high"), job(11.5, 4, 50, "high")]
-    story = play(tiers(), jobs, "slurm-backfill")
-    assert [(one.by, one.told_s) for one in story.told] == [("3", 10), ("4", 13)]
-    assert (story.starts["3"], story.starts["4"]) == (10, 13)
-
-
-def test_replay_preempts_nobody() -> None:
-    """The log says when each job started; no job is preempted for it, and no job that might preempt starts before.
-
-    Job 2 of ``high`` has free nodes from 10 s on, and started at 40 s at its site. Job 3 is due at 50 s, when job 1 has
-    the nodes that it needs: it starts when job 1 has ended.
-    """
-    jobs = [
-        job(0, 4, 100, site_wait_s=0),
-        job(10, 4, 200, "high", site_wait_s=30),
-        job(20, 4, 10, "high", site_wait_s=30),
-    ]
-    story = play(tiers(), jobs, "replay")
-    assert story.starts == {"1": 0, "2": 40, "3": 100}
-    assert story.told == []
-
-
-@pytest.mark.parametrize("life", ["slurm", "standby"])
-def test_under_lives_of_buffers(life: str) -> None:
-    """Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 is preempted and requeued, and
-    starts again when job 2 has ended, at 35 s."""
-    jobs = [job(0, 8, 100, bb=GB), job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)]
-    story = play(tiers("requeue"), jobs, bb_life=life)
-    assert story.starts == {"1": 0, "2": 15, "1#2": 35}
-    assert states(story) == {"1": "killed", "2": "successfully", "1#2": "successfully"}
 
 
 def test_under_two_reservations() -> None:
@@ -438,20 +402,3 @@ def test_heights() -> None:
     assert found == [2, 1, 0, 1, 0]
     assert (rules.active, rules.requeues) == (True, True)
     assert not Preemption(Site(qos=several)).active
-
-
-def test_a_buffer_that_is_filled_at_once() -> None:
-    """Job 2, of a higher tier, needs all nodes and a buffer, which it is given when it comes, at 2 s; with nothing to
-    stage in it is filled in the same pass, after those that may preempt were looked at. It waits a call, not until job
-    1 has ended at 50 s, with no other message between."""
-    one = Site(
-        partitions=(Partition("low", default=True, preempts="requeue"), Partition("high", tier=2)),
-        scheduler=Scheduler(preempt="partition_prio"),
-    )
-    jobs = [
-        {"subtime": 0, "res": 8, "walltime": 60, "seconds": 50},
-        {"subtime": 2, "res": 8, "walltime": 30, "seconds": 20, "bb": GB, "partition": "high"},
-        {"subtime": 200, "res": 1, "walltime": 30, "seconds": 20},
-    ]
-    for life in ("slurm", "standby:bound=5"):
-        assert play(one, jobs, bb_life=life).starts == {"1": 0, "2": 2, "1#2": 22, "3": 200}
