@@ -102,10 +102,108 @@ def without_wakes(found: list[tuple[str, int | float]]) -> list[tuple[str, int |
     return [one for one in found if one[0] != "WakeAt"]
 
 
-def test_a_blocked_buffer_blocks_nobody_in_the_main_pass() -> None:
-    """The second job does not fit into the pool: the third gets its buffer, the fourth starts."""
-    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2), job(3, 1)]
-    assert without_wakes(decided(MAIN, 4, queue)) == [("Hold", 0), ("Hold", 2), ("Start", 3)]
+STAGED = [job(0, 2, 4), job(1, 1)]
+LATE = RecordedPasses((0.3,), (10.0,))
+ONE_OF_THEM = SlurmBackfill(recorded=LATE), 4, [job(0, 4), job(1, 2, walltime_s=30.0)]
+WINDOW = {"busy": [((2, 3), 5.0)], "taken": [TakenNodes(60.0, 120.0, frozenset({2, 3}))]}
+FOUR = [job(number, 1) for number in range(4)]
+DEEP = SlurmBackfill(bf_phase=20.0, default_queue_depth=2)
+PLANNED_TWICE = 6, [job(0, 2), job(1, 3), job(2, 1, walltime_s=1000.0)]
+LICENSED = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
+NEEDING = [replaced(job(0, 1, 8), pools=(4,)), replaced(job(1, 1), pools=(2,))]
+START, HOLD = "Start", "Hold"
+PASSES: dict[str, tuple[SlurmBackfill, int, Sequence[Job], dict[str, Any], list[tuple[str, int]]]] = {
+    # The main pass: job 1 does not fit into the pool, 2 gets its buffer, 3 starts.
+    "a blocked buffer blocks nobody": (
+        MAIN, 4, [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2), job(3, 1)], {}, [(HOLD, 0), (HOLD, 2), (START, 3)]
+    ),
+    # Job 0 finds one node of two: 1 would fit, 2 get a buffer, but neither is looked at.
+    "lacking nodes end the main pass": (MAIN, 2, [job(0, 2), job(1, 1), job(2, 1, 2)], {"busy": [(0, 90.0)]}, []),
+    # A job that stages in is passed over, and a later one starts on all nodes; the staged one starts before.
+    "staging in keeps no nodes": (MAIN, 2, [job(0, 2, 4), job(1, 2)], {"held": {0: False}}, [(START, 1)]),
+    "staged in": (MAIN, 2, [job(0, 2, 4), job(1, 2)], {"held": {0: True}}, [(START, 0)]),
+    # The backfill pass: all could start now; in order of priority, and job 1 is in the way of 2.
+    "buffers up to the first that does not fit": (
+        BACKFILL, 4, [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2)], {}, [(HOLD, 0)]
+    ),
+    # Job 0 waits for nodes until 90 s: 1, which could start now, gets its buffer before.
+    "buffers in order of expected starts": (
+        BACKFILL, 2, [job(0, 2, 6), job(1, 1, 6, walltime_s=30.0)], {"busy": [(0, 90.0)]}, [(HOLD, 1)]
+    ),
+    # A job without its buffer that could start now reserves nothing; one that is staging in does.
+    "without its buffer": (BACKFILL, 2, STAGED, {}, [(START, 1), (HOLD, 0)]),
+    "staging in reserves": (BACKFILL, 2, STAGED, {"held": {0: False}}, []),
+    # One that can start only later reserves: the free node of two is kept for it.
+    "later without its buffer": (
+        BACKFILL, 2, [job(0, 2, 4), job(1, 1, walltime_s=120.0)], {"busy": [(0, 90.0)]}, [(HOLD, 0)]
+    ),
+    # Rounded down to whole multiples a job of half a minute reserves nothing, one of a minute and a half a minute.
+    "half a minute": (BACKFILL, 2, [job(0, 2, 4, 30.0), job(1, 1)], {"held": {0: False}}, [(START, 1)]),
+    "a minute and a half": (BACKFILL, 2, [job(0, 2, 4, 90.0), job(1, 1)], {"held": {0: False}}, []),
+    # Job 0 is expected in two hours; starts beyond the window reserve nothing.
+    **{
+        f"window of {window_min:g} min": (
+            SlurmBackfill(sched_phase=0.5, bf_window=window_min), 2, [job(0, 2), job(1, 1, walltime_s=10_000.0)],
+            {"busy": [(0, 7200.0)]}, found,
+        )
+        for window_min, found in ((60.0, [(START, 1)]), (1440.0, []))
+    },
+    # Job 2 neither starts nor gets a buffer, and its expected start of an earlier pass is forgotten.
+    "so many jobs": (
+        SlurmBackfill(sched_phase=0.5, bf_max_job_test=2), 4, [job(0, 1), job(1, 1), job(2, 1, 2)],
+        {"notebook": {PLANNED: {"w0!2": 0.0}}}, [(START, 0), (START, 1)],
+    ),
+    # Job 100 has two of four nodes until 60 s at most. At 10 s job 1 is over before that, and starts. Where job 100 has
+    # ended, and its nodes are not back yet, job 0 is expected at 11 s, and job 1 would delay it.
+    "nodes until 60 s": (*ONE_OF_THEM, {"busy": [((0, 1), 60.0)], "now_s": 10.0}, [(START, 1)]),
+    "nodes of an ended job": (*ONE_OF_THEM, {"busy": [((0, 1), 60.0)], "now_s": 10.0, "ended": 1}, []),
+    # Nodes 2 and 3 of four are taken from 60 s on, and busy until 5 s. At 0.7 s it is 0 s for Slurm: job 0 would be
+    # over at 60 s, lacks nodes that are busy, and ends the main pass. At 1.2 s only the window keeps it out.
+    **{
+        f"a window, at {now_s:g} s": (
+            SlurmBackfill(sched_phase=now_s, bf_phase=0.5), 4, [job(0, 4), job(1, 2, walltime_s=50.0)],
+            {**WINDOW, "now_s": now_s}, found,
+        )
+        for now_s, found in ((0.7, []), (1.2, [(START, 1)]))
+    },
+    # After an event two of four, one if the first job's buffer does not fit; all at 0 s, as every ``sched_interval``.
+    "a main pass after an event": (DEEP, 8, FOUR, {"now_s": 1.0}, [(START, 0), (START, 1)]),
+    "with a buffer that does not fit": (DEEP, 8, [job(9, 1, 11), *FOUR], {"now_s": 1.0}, [(START, 0)]),
+    "a main pass of the interval": (DEEP, 8, FOUR, {}, [(START, number) for number in range(4)]),
+    # Nodes 0 and 1 are taken until 100 s, by one job, 2 to 4 for longer; 5 is idle. Job 0 is planned on 0 and 1 from 60
+    # to 120 s, as rounded, job 1 on 0, 1 and 5 from 120 s on: job 2 would be in the way of job 1, not of job 0.
+    **{
+        f"reserves for {most}": (
+            dataclasses.replace(BACKFILL, bf_job_part_count_reserve=most), *PLANNED_TWICE,
+            {"busy": [((0, 1), 100.0), ((2, 3, 4), 5000.0)]}, found,
+        )
+        for most, found in ((0, []), (1, [(START, 2)]))
+    },
+    # Job 0 lacks a node and has the priority 1, the least that there is: from 2 on both passes let job 1 by.
+    **{
+        f"least priority {least}, {name}": (
+            dataclasses.replace(policy, order="multifactor", bf_min_prio_reserve=least), 2,
+            [job(0, 2), job(1, 1, walltime_s=1000.0)], {"busy": [(0, 500.0)]}, found,
+        )
+        for name, policy in (("main", MAIN), ("backfill", BACKFILL))
+        for least, found in ((1, []), (2, [(START, 1)]))
+    },
+    # Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
+    # 24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in. 22.05 looks at licenses
+    # first.
+    "a buffer before licenses": (LICENSED, 4, NEEDING, {"licenses": (4, 2)}, [(HOLD, 0), (START, 1)]),
+    "its buffer is being filled": (LICENSED, 4, NEEDING, {"licenses": (4, 2), "held": {0: False}}, [(START, 1)]),
+    "its buffer is filled": (LICENSED, 4, NEEDING, {"licenses": (4, 2), "held": {0: True}}, []),
+    "licenses first": (MAIN, 4, NEEDING, {"licenses": (4, 2)}, [(START, 1)]),
+}  # fmt: skip
+"""Policy, nodes, queue; what is there; starts and buffers given."""
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_one_pass(name: str) -> None:
+    """Each rule by itself: the decisions of one pass, but for the times of the next ones."""
+    policy, nodes, queue, given, expected = PASSES[name]
+    assert without_wakes(decided(policy, nodes, queue, **given)) == expected
 
 
 def test_a_new_job_is_expected_no_earlier_than_those_before_it() -> None:
@@ -118,66 +216,6 @@ def test_a_new_job_is_expected_no_earlier_than_those_before_it() -> None:
         notebook = {PLANNED: {**known, "w0!3": 50.0}}
         passed = decided(MAIN, 2, queue, held={2: True}, busy=[(0, 90.0)], notebook=notebook)
         assert without_wakes(passed) == found
-
-
-def test_lacking_nodes_end_the_main_pass() -> None:
-    """The first job finds one node of two: the second would fit, the third get a buffer, but neither is looked at."""
-    queue = [job(0, 2), job(1, 1), job(2, 1, 2)]
-    assert without_wakes(decided(MAIN, 2, queue, busy=[(0, 90.0)])) == []
-
-
-def test_a_job_that_stages_in_keeps_no_nodes_in_the_main_pass() -> None:
-    """It is passed over, and a later one starts on all nodes; the staged one starts before."""
-    queue = [job(0, 2, 4), job(1, 2)]
-    assert without_wakes(decided(MAIN, 2, queue, held={0: False})) == [("Start", 1)]
-    assert without_wakes(decided(MAIN, 2, queue, held={0: True})) == [("Start", 0)]
-
-
-def test_the_backfill_pass_gives_buffers_up_to_the_first_that_does_not_fit() -> None:
-    """All could start now: in order of priority, and the second is in the way of the third."""
-    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2)]
-    assert without_wakes(decided(BACKFILL, 4, queue)) == [("Hold", 0)]
-
-
-def test_the_backfill_pass_gives_buffers_in_order_of_expected_starts() -> None:
-    """The first job waits for nodes until 90 s: the second, which could start now, gets its buffer before."""
-    queue = [job(0, 2, 6), job(1, 1, 6, walltime_s=30.0)]
-    assert without_wakes(decided(BACKFILL, 2, queue, busy=[(0, 90.0)])) == [("Hold", 1)]
-
-
-def test_a_job_without_its_buffer_that_could_start_now_reserves_nothing() -> None:
-    """One that is staging in does."""
-    queue = [job(0, 2, 4), job(1, 1)]
-    assert ("Start", 1) in decided(BACKFILL, 2, queue)
-    assert ("Start", 1) not in decided(BACKFILL, 2, queue, held={0: False})
-
-
-def test_a_job_without_its_buffer_that_can_start_only_later_reserves_its_nodes() -> None:
-    """The free node of two is kept for it."""
-    queue = [job(0, 2, 4), job(1, 1, walltime_s=120.0)]
-    assert ("Start", 1) not in decided(BACKFILL, 2, queue, busy=[(0, 90.0)])
-
-
-def test_reservations_are_rounded_down_to_whole_multiples() -> None:
-    """A job of half a minute that is staging in reserves nothing from 0 to 0 s, one of a minute and a half a minute."""
-    for walltime_s, starts in ((30.0, True), (90.0, False)):
-        found = decided(BACKFILL, 2, [job(0, 2, 4, walltime_s), job(1, 1)], held={0: False})
-        assert (("Start", 1) in found) is starts
-
-
-def test_starts_beyond_the_window_reserve_nothing() -> None:
-    """The first job is expected in two hours."""
-    queue = [job(0, 2), job(1, 1, walltime_s=10_000.0)]
-    for window_min, starts in ((60.0, True), (1440.0, False)):
-        policy = SlurmBackfill(sched_phase=0.5, bf_window=window_min)
-        assert (("Start", 1) in decided(policy, 2, queue, busy=[(0, 7200.0)])) is starts
-
-
-def test_a_backfill_pass_looks_at_so_many_jobs() -> None:
-    """The third neither starts nor gets a buffer, and its expected start of an earlier pass is forgotten."""
-    policy = SlurmBackfill(sched_phase=0.5, bf_max_job_test=2)
-    found = decided(policy, 4, [job(0, 1), job(1, 1), job(2, 1, 2)], notebook={"slurm planned": {"w0!2": 0.0}})
-    assert without_wakes(found) == [("Start", 0), ("Start", 1)]
 
 
 def test_when_passes_are() -> None:
@@ -236,18 +274,6 @@ def test_recorded_passes_are_followed_by_regular_ones() -> None:
     assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 12.5)]
 
 
-def test_nodes_of_a_job_that_has_ended_are_expected_in_the_next_second() -> None:
-    """Job 100 has two of four nodes until 60 s at most. Job 0 needs all four; job 1, for 30 s, two.
-
-    At 10 s job 1 is over before 60 s, and starts. Where job 100 has ended, and its nodes are not back yet, job 0 is
-    expected at 11 s, and job 1 would delay it.
-    """
-    queue, busy = [job(0, 4), job(1, 2, walltime_s=30.0)], [((0, 1), 60.0)]
-    policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0,)))
-    assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0)) == [("Start", 1)]
-    assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0, ended=1)) == []
-
-
 def test_a_job_may_wait_for_nodes_of_one_that_has_ended_beside_idle_ones() -> None:
     """Nodes 0 to 2 are idle, 3 is busy until 60 s, 4 until then at most. Job 0 needs one node, job 1 three.
 
@@ -274,19 +300,6 @@ def test_a_pass_may_end_after_a_pair() -> None:
     for cut, started in cuts:
         policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0, 11.0), cut=cut))
         assert without_wakes(decided(policy, 3, queue, now_s=10.0)) == [("Start", number) for number in started]
-
-
-def test_a_job_is_kept_out_of_a_window_from_the_whole_second_on() -> None:
-    """Nodes 2 and 3 of four are taken from 60 s on, and busy until 5 s. Job 0 needs all four for 60 s, job 1 two.
-
-    At 0.7 s it is 0 s for Slurm: job 0 would be over at 60 s, lacks nodes that are busy, and ends the main pass. At 1.2
-    s only the window keeps it out, and job 1 starts.
-    """
-    queue, busy = [job(0, 4), job(1, 2, walltime_s=50.0)], [((2, 3), 5.0)]
-    taken = [TakenNodes(60.0, 120.0, frozenset({2, 3}))]
-    for now_s, started in ((0.7, []), (1.2, [("Start", 1)])):
-        policy = SlurmBackfill(sched_phase=now_s, bf_phase=0.5)
-        assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=now_s, taken=taken)) == started
 
 
 def test_reasons_are_those_of_slurm() -> None:
@@ -320,39 +333,54 @@ def within(number: int, nodes: int, *partitions: int) -> Job:
     return replaced(job(number, nodes), partitions=partitions)
 
 
-def test_too_few_nodes_left_end_a_partition() -> None:
-    """Job 0 lacks node 0, and a ends. Of c nodes 4 and 5 are left: job 1 needs three, and ends c before its buffer is
-    looked at; so job 2 does not start there. With two it would wait for its buffer, and job 2 start.
-    """
-    wide, narrow = (replaced(within(1, nodes, 2), bb_bytes=2, stripes=1) for nodes in (3, 2))
-    assert on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), wide, within(2, 1, 2)], [0]) == []
-    found = on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), narrow, within(2, 1, 2)], [0])
-    assert found == [("2", (4,))]
+ENDS_A = [within(0, 4, 0), within(1, 1, 0), within(2, 2, 2), within(3, 2, 1)]
+WIDE_IN_C, NARROW_IN_C = (replaced(within(1, nodes, 2), bb_bytes=2, stripes=1) for nodes in (3, 2))
+TRIED_TWICE = [within(0, 3, 0, 1), within(1, 1, 1)]
+BEYOND = replaced(within(1, 1, 1), walltime_s=1000.0)
+OF_USERS = [
+    replaced(within(number, 1, partition), extras={"user": user})
+    for number, (partition, user) in enumerate([(0, "x"), (0, "y"), (0, "y"), (1, "y")])
+]
+Starts = list[tuple[str, tuple[int, ...]]]
+PARTITIONED: dict[
+    str, tuple[Callable[[View], Iterable[Decision]], Sequence[Job], Sequence[int], int, Starts]
+] = {
+    # Job 0 lacks node 0, and a ends. Of c nodes 4 and 5 are left: job 1 needs three, and ends c before its buffer is
+    # looked at; so job 2 does not start there. With two it would wait for its buffer, and job 2 start.
+    "too few left": (MAIN.with_buffers_first, [within(0, 4, 0), WIDE_IN_C, within(2, 1, 2)], [0], 1, []),
+    "enough left": (MAIN.with_buffers_first, [within(0, 4, 0), NARROW_IN_C, within(2, 1, 2)], [0], 1, [("2", (4,))]),
+    # Nodes 0 and 4 are taken. Job 0 lacks a node of a: no later job of a starts, though job 1 would fit, nor any job on
+    # a's nodes: of c's free nodes 2, 3 and 5 one is left, and job 2 needs two. So c's nodes are kept, too, and job 3
+    # gets 6 and 7 of b. Where c is of a higher tier, job 2 comes first, and job 3 may have 5.
+    "a main pass ends per partition": (MAIN, ENDS_A, [0, 4], 1, [("3", (6, 7))]),
+    "a higher tier": (MAIN, ENDS_A, [0, 4], 2, [("2", (2, 3)), ("3", (5, 6))]),
+    # Tried in each: in a it lacks a node, in b it starts; b's later jobs are not held up by it.
+    "of two, main": (MAIN, TRIED_TWICE, [0, 1], 1, [("0", (4, 5, 6)), ("1", (7,))]),
+    "of two, backfill": (BACKFILL, TRIED_TWICE, [0, 1], 1, [("0", (4, 5, 6)), ("1", (7,))]),
+    # Job 0 needs all of a or all of b and must wait in both: job 1 ends before 500 s in b, job 2 would not.
+    "reserves in each": (
+        BACKFILL, [within(0, 4, 0, 1), within(1, 1, 1), replaced(within(2, 1, 0), walltime_s=1000.0)], [0, 4], 1,
+        [("1", (5,))],
+    ),
+    # The same, and job 1 would run beyond its reservation in b.
+    "beyond": (BACKFILL, [within(0, 4, 0, 1), BEYOND], [0, 4], 1, []),
+    "reserves once": (
+        dataclasses.replace(BACKFILL, bf_one_resv_per_job=True), [within(0, 4, 0, 1), BEYOND], [0, 4], 1, [("1", (5,))]
+    ),
+    # Jobs 0 and 1 are of partition a and users x and y, job 2 of a and y, job 3 of b and y; one each is looked at.
+    "one of a partition": (
+        dataclasses.replace(BACKFILL, bf_max_job_part=1), OF_USERS, [], 1, [("0", (0,)), ("3", (4,))]
+    ),
+    "one of a user": (dataclasses.replace(BACKFILL, bf_max_job_user=1), OF_USERS, [], 1, [("0", (0,)), ("1", (1,))]),
+}  # fmt: skip
+"""Policy, queue, taken nodes, tier of c; starts."""
 
 
-def test_a_main_pass_ends_per_partition() -> None:
-    """Nodes 0 and 4 are taken.
-
-    Job 0 lacks a node of a: no later job of a starts, though job 1 would fit, nor any job on a's nodes: of c's free
-    nodes 2, 3 and 5 one is left, and job 2 needs two. So c's nodes are kept, too, and job 3 gets 6 and 7 of b. Where c
-    is of a higher tier, job 2 comes first, and job 3 may have 5.
-    """
-    queue = [within(0, 4, 0), within(1, 1, 0), within(2, 2, 2), within(3, 2, 1)]
-    assert on_partitions(MAIN, queue, [0, 4]) == [("3", (6, 7))]
-    assert on_partitions(MAIN, queue, [0, 4], tier=2) == [("2", (2, 3)), ("3", (5, 6))]
-
-
-def test_a_job_of_two_partitions() -> None:
-    """Tried in each: in a it lacks a node, in b it starts; b's later jobs are not held up by it."""
-    queue = [within(0, 3, 0, 1), within(1, 1, 1)]
-    assert on_partitions(MAIN, queue, [0, 1]) == [("0", (4, 5, 6)), ("1", (7,))]
-    assert on_partitions(BACKFILL, queue, [0, 1]) == [("0", (4, 5, 6)), ("1", (7,))]
-
-
-def test_backfill_reserves_in_each_partition() -> None:
-    """Job 0 needs all of a or all of b and must wait in both: job 1 ends before 500 s in b, job 2 would not."""
-    queue = [within(0, 4, 0, 1), within(1, 1, 1), replaced(within(2, 1, 0), walltime_s=1000.0)]
-    assert on_partitions(BACKFILL, queue, [0, 4]) == [("1", (5,))]
+@pytest.mark.parametrize("name", PARTITIONED)
+def test_one_pass_over_partitions(name: str) -> None:
+    """Each rule of partitions by itself."""
+    policy, queue, busy, tier, expected = PARTITIONED[name]
+    assert on_partitions(policy, queue, busy, tier) == expected
 
 
 def counted(
@@ -403,69 +431,10 @@ def test_planned_licenses() -> None:
     assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]
 
 
-def test_a_main_pass_after_an_event_looks_at_so_many_jobs() -> None:
-    """Two of four at 1 s, one if the first job's buffer does not fit; all at 0 s, as every ``sched_interval``."""
-    policy, queue = SlurmBackfill(bf_phase=20.0, default_queue_depth=2), [job(number, 1) for number in range(4)]
-    assert without_wakes(decided(policy, 8, queue, now_s=1.0)) == [("Start", 0), ("Start", 1)]
-    assert without_wakes(decided(policy, 8, [job(9, 1, 11), *queue], now_s=1.0)) == [("Start", 0)]
-    assert len(without_wakes(decided(policy, 8, queue, now_s=0.0))) == 4
-
-
-def test_a_backfill_pass_looks_at_so_many_jobs_of_a_partition_and_a_user() -> None:
-    """Jobs 0 and 1 are of partition a and users x and y, job 2 of a and y, job 3 of b and y; one each is looked at."""
-    queue = [
-        replaced(within(number, 1, partition), extras={"user": user})
-        for number, (partition, user) in enumerate([(0, "x"), (0, "y"), (0, "y"), (1, "y")])
-    ]
-    assert on_partitions(dataclasses.replace(BACKFILL, bf_max_job_part=1), queue, []) == [("0", (0,)), ("3", (4,))]
-    assert on_partitions(dataclasses.replace(BACKFILL, bf_max_job_user=1), queue, []) == [("0", (0,)), ("1", (1,))]
-
-
-def test_a_backfill_pass_reserves_once_for_each_job() -> None:
-    """Job 0 needs all of a or all of b, and waits in both: job 1 would run beyond its reservation in b."""
-    queue = [within(0, 4, 0, 1), replaced(within(1, 1, 1), walltime_s=1000.0)]
-    assert on_partitions(BACKFILL, queue, [0, 4]) == []
-    assert on_partitions(dataclasses.replace(BACKFILL, bf_one_resv_per_job=True), queue, [0, 4]) == [("1", (5,))]
-
-
-def test_a_backfill_pass_reserves_for_so_many_jobs() -> None:
-    """Nodes 0 and 1 are taken until 100 s, by one job, 2 to 4 for longer; 5 is idle.
-
-    Job 0 is planned on 0 and 1 from 60 to 120 s, as rounded, job 1 on 0, 1 and 5 from 120 s on: job 2, which needs one
-    for 1,000 s, would be in the way of job 1, not of job 0.
-    """
-    busy = [((0, 1), 100.0), ((2, 3, 4), 5000.0)]
-    queue = [job(0, 2), job(1, 3), job(2, 1, walltime_s=1000.0)]
-    assert without_wakes(decided(BACKFILL, 6, queue, busy=busy)) == []
-    one = dataclasses.replace(BACKFILL, bf_job_part_count_reserve=1)
-    assert without_wakes(decided(one, 6, queue, busy=busy)) == [("Start", 2)]
-
-
-def test_low_priorities_reserve_nothing() -> None:
-    """Job 0 lacks a node and has the priority 1, the least that there is: from 2 on both passes let job 1 by."""
-    busy, queue = [(0, 500.0)], [job(0, 2), job(1, 1, walltime_s=1000.0)]
-    for policy in (MAIN, BACKFILL):
-        for least, found in ((1, []), (2, [("Start", 1)])):
-            low = dataclasses.replace(policy, order="multifactor", bf_min_prio_reserve=least)
-            assert without_wakes(decided(low, 2, queue, busy=busy)) == found
-
-
 def test_a_least_priority_needs_priorities() -> None:
     """In other orders jobs have no priority."""
     with pytest.raises(OptionError, match="option 'bf_min_prio_reserve' needs order=multifactor, got 5 and order=fcfs"):
         SlurmBackfill(bf_min_prio_reserve=5)
-
-
-def test_a_buffer_comes_before_licenses() -> None:
-    """Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
-    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in. 22.05 looks at licenses
-    first.
-    """
-    main = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
-    queue = [replaced(job(0, 1, 8), pools=(4,)), replaced(job(1, 1), pools=(2,))]
-    for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
-        assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
-    assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]
 
 
 @pytest.mark.parametrize(
