@@ -323,11 +323,7 @@ def assemble(
     settings: Settings,
     model: JobModel | None = None,
     *,
-    literal: bool = False,
-    cadence: Cadence | None = None,
-    seed: int = 0,
-    burst_buffer_bytes: int = 0,
-    location_shape: tuple[int, ...] = (),
+    spec: SessionSpec | None = None,
     observer: Observer | None = None,
     on_record: Callable[[JobRecord], None] | None = None,
     on_conflict: Callable[[Conflict], None] | None = None,
@@ -343,12 +339,8 @@ def assemble(
         See :class:`Settings`.
     model
         Model of started jobs; default: that of the policy (:func:`_default_model`).
-    literal
-        Follow the published experiment: one pass per event, its timeline.
-    cadence
-        Times at which the policy is called; default: as ``literal`` requires.
-    burst_buffer_bytes, location_shape
-        See :class:`spillway.schedulers.model.machine.MachineDefaults`.
+    spec
+        Description of the rest: published experiment, cadence, seed, defaults of the machine.
     on_record
         Receives the record of every ended job.
     on_conflict
@@ -359,6 +351,8 @@ def assemble(
     OptionError
         Parts cannot be combined.
     """
+    spec = spec or SessionSpec(policy="")
+    literal = spec.thesis_literal
     model = model if model is not None else _default_model(policy, literal=literal)
     life = parse_life(settings.bb_life)
     _check(policy, settings, model, life, literal=literal)
@@ -366,13 +360,13 @@ def assemble(
     deciding, refuses = _around(policy, settings, model, life, runtime.refuses)
     aware = settings.bandwidth == "aware"
     terms = Terms(
-        seed=seed,
-        cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
+        seed=spec.seed,
+        cadence=spec.cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
         explain=explain,
         estimator=_ESTIMATORS[settings.estimates](settings),
         steering=steering,
         defaults=MachineDefaults(
-            burst_buffer_bytes, location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)
+            spec.burst_buffer_bytes, spec.location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)
         ),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
@@ -457,8 +451,14 @@ class SessionSpec:
         Name of a job model or ``FILE.py:CLASS`` ("": that of the policy), and its options.
     settings
         Settings by name.
-    thesis_literal, cadence, seed, burst_buffer_bytes, location_shape
-        See :func:`assemble`.
+    thesis_literal
+        Follow the published experiment: one pass per event, its timeline.
+    cadence
+        Times at which the policy is called; default: as ``thesis_literal`` requires.
+    seed
+        Seed of the policy's random numbers.
+    burst_buffer_bytes, location_shape
+        See :class:`spillway.schedulers.model.machine.MachineDefaults`.
     pass_limit
         Bound on the seconds of a pass, with the clock; ``None``: decisions depend on no clock.
     """
@@ -569,11 +569,7 @@ class SessionSpec:
             policy if policy is not None else self.make_policy(),
             self.make_settings(),
             self.make_model(),
-            literal=self.thesis_literal,
-            cadence=self.cadence,
-            seed=self.seed,
-            burst_buffer_bytes=self.burst_buffer_bytes,
-            location_shape=self.location_shape,
+            spec=self,
             observer=observer,
             on_record=on_record,
             explain=explain,

@@ -51,14 +51,14 @@ def policy(of: str | type, **options: Any) -> Any:
     """
     from spillway.base.options import build
     from spillway.base.plugins import checked
-    from spillway.experiments.run import policies
+    from spillway.experiments.run import sessions
 
     if isinstance(of, type):
         return build(checked(of, f"policy {of.__name__}", ("__call__",)), options)
-    spec = policies.parse_policy(of)
+    spec = sessions.parse_policy(of)
     if twice := sorted(spec.options.keys() & options.keys()):
         raise SpecError(f"policy({of!r}): {twice[0]} is given twice")
-    return policies.typed(dataclasses.replace(spec, options=spec.options | options))
+    return sessions.typed(dataclasses.replace(spec, options=spec.options | options))
 
 
 def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[PolicySpec]:
@@ -67,11 +67,11 @@ def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[P
     Sources of classes that a script defines are written beside ``root``.
     """
     from spillway.experiments.campaign.comparison import named
-    from spillway.experiments.run import policies
+    from spillway.experiments.run import sessions
 
     several = list(given) if isinstance(given, list | tuple) else [given]
     specs = []
-    for item in several or policies.FIVE:
+    for item in several or sessions.FIVE:
         spec = named(_spec_of(item, root), settings)
         if not isinstance(item, str | PolicySpec):
             label = _class_of(item).__name__ + spec.label.removeprefix(spec.policy)

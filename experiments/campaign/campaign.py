@@ -27,7 +27,7 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.inputs.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
 from spillway.experiments.campaign.workers.pool import Executor
 from spillway.experiments.campaign.workers.runner import Outcome, run_all
-from spillway.experiments.run import folders, manifest, policies, provenance
+from spillway.experiments.run import folders, manifest, provenance, sessions
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.spec import AUTO, Campaign, Conduct, RunSpec, Task
@@ -183,7 +183,7 @@ def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec
 
 def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     """The campaigns, with the waiting times of logs converted, too, if one of the policies needs those."""
-    if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
+    if not any(SITE_WAIT in sessions.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
         dataclasses.replace(
@@ -206,7 +206,7 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     """
     found = []
     for campaign in campaigns:
-        texts = {str(spec.session.get(policies.SITE, "")) for spec in campaign.policies}
+        texts = {str(spec.session.get(sessions.SITE, "")) for spec in campaign.policies}
         sites = [parse_site(text) for text in sorted(texts) if text]
         if sites:
             tables = sorted(set().union(*map(played_of, sites)))
@@ -260,7 +260,7 @@ def _write_results(
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / _ENVIRONMENT, root / places.RECORD]
     written += further
     written += summary.write_further(rows, root, paper.tables)
-    if any(run.policy.label == policies.REPLAY for run in unchanged):
+    if any(run.policy.label == sessions.REPLAY for run in unchanged):
         from spillway.experiments.campaign.folder import site_waits
 
         written += site_waits.write(unchanged, root, console)

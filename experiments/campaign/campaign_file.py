@@ -16,7 +16,7 @@ from spillway.base.near import nearest
 from spillway.base.options import Form, build, describe, form_of, option, required, show, value_of
 from spillway.base.plugins import place_in, split_spec
 from spillway.experiments.campaign.grid import refuse_too_many
-from spillway.experiments.run import failures, policies, sessions
+from spillway.experiments.run import failures, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
     AUTO,
@@ -188,9 +188,9 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, si
 
 def _session(given: dict[str, Any], site: str, folder: Path) -> dict[str, Any]:
     """Settings of the session; the site's file is beside the campaign file."""
-    named = given.get(policies.SITE, site)
+    named = given.get(sessions.SITE, site)
     beside = isinstance(named, str) and named and not named.lstrip().startswith("{")
-    return given | {policies.SITE: str(folder / named) if beside else named} if named else given
+    return given | {sessions.SITE: str(folder / named) if beside else named} if named else given
 
 
 def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSpec]:

@@ -133,9 +133,9 @@ def with_the_site(campaign: Campaign, *, force: bool = False) -> Campaign:
     """
     from spillway.base.errors import OptionError
     from spillway.experiments.campaign.inputs.sources import expand
-    from spillway.experiments.run import policies, sessions
+    from spillway.experiments.run import sessions
 
-    if campaign.engine is Engine.DOCKER or any(spec.policy == policies.REPLAY for spec in campaign.policies):
+    if campaign.engine is Engine.DOCKER or any(spec.policy == sessions.REPLAY for spec in campaign.policies):
         return campaign
     own = as_logged(campaign)
     try:
@@ -183,11 +183,11 @@ def _policies_of(options: argparse.Namespace, session: dict[str, Value]) -> list
         An option names no policy of the comparison, is malformed, unknown or out of range.
     """
     from spillway.base.options import split_assignments
-    from spillway.experiments.run import policies
+    from spillway.experiments.run import sessions
     from spillway.schedulers.service.arguments import of_policy
 
-    names = options.policy or policies.FIVE
-    specs = [policies.parse_policy(name, literal=options.thesis_literal) for name in names]
+    names = options.policy or sessions.FIVE
+    specs = [sessions.parse_policy(name, literal=options.thesis_literal) for name in names]
     for text in options.options:
         name, assignment = of_policy(text, [spec.policy for spec in specs])
         option: dict[str, Value] = {**split_assignments([assignment])}
@@ -205,15 +205,15 @@ def named(spec: PolicySpec, session: Mapping[str, Any]) -> PolicySpec:
     OptionError
         A value of its options or of the settings is wrong.
     """
-    from spillway.experiments.run import policies, sessions
+    from spillway.experiments.run import sessions
 
     typed = sessions.typed(dataclasses.replace(spec, session=dict(session)))
-    return dataclasses.replace(typed, label=policies.label(dataclasses.replace(typed, session={})))
+    return dataclasses.replace(typed, label=sessions.label(dataclasses.replace(typed, session={})))
 
 
 def as_logged(campaign: Campaign) -> PolicySpec:
     """The policy that repeats the log's own schedule, in the session of the campaign's policies."""
-    from spillway.experiments.run import policies, sessions
+    from spillway.experiments.run import sessions
 
-    own = policies.parse_policy(policies.REPLAY)
+    own = sessions.parse_policy(sessions.REPLAY)
     return sessions.typed(dataclasses.replace(own, session=campaign.policies[0].session))

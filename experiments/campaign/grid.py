@@ -14,7 +14,7 @@ import msgspec
 from spillway.analysis.tables.names import slug
 from spillway.base.limits import RUNS, check_name
 from spillway.base.options import show
-from spillway.experiments.run import policies, provenance, sessions
+from spillway.experiments.run import provenance, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, PolicySpec, PreparedInput, RunSpec
 
@@ -114,8 +114,8 @@ def _check_names(
 
 
 def _replayed(spec: PolicySpec) -> PolicySpec:
-    own = spec.policy == policies.REPLAY and not spec.label
-    return dataclasses.replace(spec, label=policies.label(dataclasses.replace(spec, session={}))) if own else spec
+    own = spec.policy == sessions.REPLAY and not spec.label
+    return dataclasses.replace(spec, label=sessions.label(dataclasses.replace(spec, session={}))) if own else spec
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
@@ -129,12 +129,12 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
     SpecError
         Two policies are the same, or were given the same label.
     """
-    if sum(spec.policy == policies.REPLAY for spec in specs) == 1:
+    if sum(spec.policy == sessions.REPLAY for spec in specs) == 1:
         specs = [_replayed(spec) for spec in specs]
-    counts = Counter(policies.label(spec) for spec in specs)
+    counts = Counter(sessions.label(spec) for spec in specs)
     labelled = []
     for spec in specs:
-        name = policies.label(spec)
+        name = sessions.label(spec)
         if counts[name] > 1 and spec.literal and not spec.label:
             name += " literal"
         labelled.append(dataclasses.replace(spec, label=name))

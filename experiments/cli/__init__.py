@@ -1,4 +1,4 @@
-"""The command ``spillway``: a table of subcommands, each a module of :mod:`spillway.experiments.cli`.
+"""The command ``spillway``: a table of subcommands, each a module.
 
 A module states ``HELP`` (one line), ``EXAMPLES`` (commands, one a line), optionally ``DESCRIPTION`` and ``EPILOG``
 (exit codes), ``add_arguments(parser)`` and ``command(options)``. It is imported when its subcommand is used.
@@ -7,7 +7,6 @@ A module states ``HELP`` (one line), ``EXAMPLES`` (commands, one a line), option
 from __future__ import annotations
 
 import argparse
-import builtins
 import importlib
 import itertools
 import os
@@ -31,8 +30,17 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "write code of one's own": ("new",),
     "help": ("list", "completion"),
 }
-"""Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore;
-a name of one of Python's builtins gets one at its end)."""
+"""Subcommands by group."""
+
+_ELSEWHERE: Mapping[str, str] = {
+    "explain": "experiments.run.explain",
+    "list": "experiments.cli.list_",
+    "serve": "schedulers.service.command",
+    "simulate": "simulator.wire.command",
+    "verify": "experiments.campaign.folder.verify",
+    "verify-batsim": "experiments.trials.verify_batsim",
+}
+"""Modules of subcommands; any other is ``spillway.experiments.cli.NAME`` (a dash becomes an underscore)."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
@@ -148,8 +156,8 @@ def parser_of(name: str) -> Parser:
 
 def module_of(name: str) -> Any:
     """Module of a subcommand."""
-    own = f"{name}_" if hasattr(builtins, name) else name.replace("-", "_")
-    return importlib.import_module(f"spillway.experiments.cli.{own}")
+    place = _ELSEWHERE.get(name) or f"experiments.cli.{name.replace('-', '_')}"
+    return importlib.import_module(f"spillway.{place}")
 
 
 def _fill(name: str, parser: Parser, words: Sequence[str] = ()) -> None:

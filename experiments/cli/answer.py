@@ -40,7 +40,7 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.whatif.knobs import chooses_buffers
     from spillway.experiments.campaign.whatif.site_answer import SiteAnswer, candidates
     from spillway.experiments.cli.whatif import asked
-    from spillway.experiments.run.policies import parse_policy
+    from spillway.experiments.run.sessions import parse_policy
     from spillway.schedulers.model.site import parse_site
     from spillway.schedulers.site_file import site_setting
 

@@ -95,7 +95,7 @@ def add_machine(parser: Parser) -> None:
 
 
 def _policies(parser: Parser) -> None:
-    from spillway.experiments.run.policies import FIVE
+    from spillway.experiments.run.sessions import FIVE
     from spillway.schedulers.service.arguments import add_options
 
     group = parser.add_argument_group("policies")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +17,9 @@ import msgspec
 from spillway.analysis.answers.story import find_job, tell
 from spillway.analysis.tables.jobs import read_run
 from spillway.base import durable
-from spillway.base.errors import OptionError, shown
+from spillway.base.arguments import Parser
+from spillway.base.arguments import tell as say
+from spillway.base.errors import OptionError, printable, shown
 from spillway.base.plugins import without_outside
 from spillway.experiments.campaign.folder.lock import results_folder
 from spillway.experiments.run import folders, manifest
@@ -24,6 +29,27 @@ from spillway.experiments.run.provenance import SOURCES
 from spillway.experiments.run.reasons import PRIORITIES, REASONS
 from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import Playing, RunSpec, Task
+
+HELP = "the reasons why a job waited"
+DESCRIPTION = "Print the reasons why a job waited. A run that kept no reasons (--explain) is repeated first."
+EXAMPLES = """
+spillway explain results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 12
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
+    parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
+    words = "let code that the folder names (a policy's FILE.py:CLASS) run, where the run is repeated"
+    parser.add_argument("--trust", action="store_true", help=words)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Print the reasons."""
+    for line in explain(options.run, options.job, lambda text: say(text, to=sys.stderr), trust=options.trust):
+        say(textwrap.fill(printable(line), 100))
+    return 0
 
 
 def explain(

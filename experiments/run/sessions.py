@@ -1,15 +1,19 @@
-"""The scheduler's session, made from a run's description."""
+"""Policies and sessions, made from descriptions with every setting made explicit."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 
 from spillway.base.dates import date_of
-from spillway.base.options import OptionInfo, Value, describe, plain
-from spillway.experiments.run import policies
+from spillway.base.errors import OptionError
+from spillway.base.limits import NAME
+from spillway.base.options import OptionInfo, Value, describe, plain, show
+from spillway.base.plugins import split_spec
+from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.observer import Observer
@@ -17,6 +21,18 @@ from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import name_of
 from spillway.schedulers.jobmodels.base import JobModel, Needs
 from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.policies import PolicyEntry, find_policy
+from spillway.schedulers.policykit.view import Policy
+
+REPLAY = "replay"
+"""The policy that repeats a log's own schedule."""
+
+SITE = "site"
+"""The setting that holds a whole site; names in the results leave it out."""
+
+FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
+"""Policies of a comparison that names no policy: the thesis's baselines."""
+
 
 SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}
 """Settings of the session by name."""
@@ -30,6 +46,39 @@ def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int =
     )
 
 
+def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
+    """Read ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``.
+
+    Raises
+    ------
+    SpecError
+        For an unknown name.
+    OptionError
+        For a malformed, unknown or out-of-range option.
+    """
+    name, given = split_spec(text)
+    return typed(PolicySpec(policy=name, options=dict(given), literal=literal))
+
+
+def entry(name: str) -> PolicyEntry:
+    """Find a policy by its name, or in ``FILE.py:CLASS``; raise :class:`SpecError` that lists the known ones."""
+    try:
+        return find_policy(name)
+    except OptionError as error:
+        raise SpecError(str(error)) from None
+
+
+def build_policy(spec: PolicySpec) -> Policy:
+    """Make the policy; raise :class:`SpecError` or :class:`spillway.base.errors.OptionError`, naming the policy."""
+    try:
+        return entry(spec.policy).build(spec.options, literal=spec.literal)
+    except SpecError:
+        raise
+    except Exception as error:
+        error.args = (f"policy {spec.policy!r}: {error}",)
+        raise
+
+
 def options(spec: PolicySpec) -> dict[str, Value]:
     """All options of the policy, including the site's and the defaults.
 
@@ -38,7 +87,11 @@ def options(spec: PolicySpec) -> dict[str, Value]:
     OptionError
         An option or its value is unknown.
     """
-    return policies.values_of(spec, session_spec(spec).make_policy())
+    return _values(spec, session_spec(spec).make_policy())
+
+
+def _values(spec: PolicySpec, policy: Policy) -> dict[str, Value]:
+    return {info.name: plain(getattr(policy, info.name)) for info in entry(spec.policy).options()}
 
 
 def complete(spec: PolicySpec) -> dict[str, Value]:
@@ -119,9 +172,12 @@ def typed(spec: PolicySpec) -> PolicySpec:
     SpecError, OptionError
         The policy, an option, a setting or a value is unknown.
     """
-    spec = policies.typed(spec)
-    every = complete(spec)
-    return dataclasses.replace(spec, session={name: every[name] for name in spec.session})
+    chosen, settings = _values(spec, build_policy(spec)), complete(spec)
+    return dataclasses.replace(
+        spec,
+        options={name: chosen[name] for name in spec.options},
+        session={name: settings[name] for name in spec.session},
+    )
 
 
 def make_session(
@@ -145,3 +201,19 @@ def make_session(
         Whether every pass notes why jobs wait.
     """
     return session_spec(run.policy, run.model, run.seed).session(observer, on_record=on_record, explain=explain)
+
+
+def label(spec: PolicySpec) -> str:
+    """Name in the results: the given label, or the policy and its given options, cut if they are long."""
+    if spec.label:
+        return spec.label
+    given = spec.options | {name: value for name, value in spec.session.items() if name != SITE}
+    whole = " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])
+    if len(whole) <= NAME.value:
+        return whole
+    return f"{whole[: NAME.value - 12]} ... {hashlib.sha256(whole.encode()).hexdigest()[:7]}"
+
+
+def needed_fields(spec: PolicySpec) -> tuple[str, ...]:
+    """Fields that every job must state for a policy."""
+    return tuple(getattr(find_policy(spec.policy).cls, "needs_fields", ()))

@@ -18,8 +18,7 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.workers.pool import Executor
 from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders
-from spillway.experiments.run.policies import typed
-from spillway.experiments.run.sessions import refuse_combinations
+from spillway.experiments.run.sessions import refuse_combinations, typed
 from spillway.experiments.run.spec import (
     Campaign,
     Engine,

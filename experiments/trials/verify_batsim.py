@@ -5,6 +5,7 @@ Both programs are started alike, get the same options, and are connected to the 
 
 from __future__ import annotations
 
+import argparse
 import csv
 import dataclasses
 import json
@@ -21,7 +22,7 @@ from typing import Any
 from spillway.analysis.document.blocks import Table
 from spillway.analysis.document.terminal import show, terminal
 from spillway.base import durable
-from spillway.base.arguments import tell
+from spillway.base.arguments import Parser, tell
 from spillway.base.plugins import split_spec
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
@@ -29,9 +30,8 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX
-from spillway.experiments.run.policies import parse_policy
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import make_session, typed
+from spillway.experiments.run.sessions import make_session, parse_policy, typed
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
@@ -39,6 +39,20 @@ from spillway.protocol.transcript import Recorder, read_transcript
 from spillway.simulator.reading.events import AVAILABLE, UNAVAILABLE
 from spillway.workloads.batsim.batsim5 import to_batsim5
 from spillway.workloads.batsim.json_file import read_batsim, write_batsim
+
+HELP = "the embedded simulator against the real Batsim"
+DESCRIPTION = (
+    "Run fixed pairs of runs on the real Batsim and on the embedded simulator, and print their differences. Batsim "
+    "is the program that the environment variable BATSIM names, else 'batsim' on PATH."
+)
+EPILOG = (
+    "Exit codes: 0 all pairs are equal up to 2e-5 s; 1 a larger difference, or a run failed; 2 wrong input; 77 "
+    "skipped, there is no Batsim."
+)
+EXAMPLES = """
+BATSIM=/opt/batsim/bin/batsim spillway verify-batsim
+BATSIM=/opt/batsim5/bin/batsim spillway verify-batsim --batsim 5
+"""
 
 LARGER = 1
 """Exit code when a difference is larger than the pair's bound."""
@@ -415,14 +429,22 @@ def table(found: Mapping[str, Sequence[Difference] | str], lacking: Mapping[str,
     return Table(("pair", "file", "rows", "equal", "worst dt s", "also different"), rows)
 
 
-def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
-    """Run ``spillway verify-batsim``; return the exit code.
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--only", action="append", default=[], metavar="PAIR", help="this pair; may be repeated")
+    parser.add_argument("--batsim", type=int, choices=(4, 5), default=4, help="version of Batsim (%(default)s)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="new folder for the files of all runs")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run the pairs; return the exit code.
 
     Raises
     ------
     SpecError
         A pair or the program does not exist, or the folder of ``keep`` exists already.
     """
+    only, keep, batsim = options.only, options.keep, options.batsim
     known = {pair.name: pair for pair in PAIRS}
     unknown = [name for name in only if name not in known]
     if unknown:

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from spillway.schedulers.assembly import SessionSpec
     from spillway.schedulers.core.session import Session
 
+HELP = "the scheduler as a service for Batsim 4 and 5"
+DESCRIPTION = "Schedule one simulation of Batsim 4 or 5, or of our own simulator, over ZeroMQ."
+EPILOG = (
+    "Exit codes: 0 the simulation ended; 1 a decision was refused, or --replay answers otherwise; 2 wrong input, also "
+    "from the simulator; 3 the simulator went silent or has gone; 128 + n stopped by signal n."
+)
+EXAMPLES = """
+spillway serve easy
+spillway serve plan:seed=3 --bind tcp://*:28000 --record conversation.jsonl
+spillway serve easy --replay conversation.jsonl
+"""
+
 WRONG_INPUT = 2
 """Exit code for wrong options, files, and messages of the simulator."""
 

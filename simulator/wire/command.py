@@ -26,9 +26,15 @@ from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation, SimulationResult
 from spillway.simulator.wire.command_line import CommandLine, build_parser, information, read_command_line
+from spillway.simulator.wire.command_line import add_arguments as add_arguments
 from spillway.simulator.wire.handshake import shake_hands
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
+
+HELP = "the simulator in place of Batsim 4, with Batsim's options"
+EXAMPLES = """
+spillway simulate -p platform.xml -w workload.json -s tcp://localhost:28000 -e out/run
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ from spillway.analysis.tables.campaign import read_campaign
 from spillway.analysis.tables.jobs import JobTable, read_eligible, read_run
 from spillway.base import durable
 from spillway.base.files import read_file
-from spillway.experiments.run import policies
+from spillway.experiments.run import sessions
 from spillway.experiments.run.spec import RunSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim.json_file import parse_batsim
@@ -55,7 +55,7 @@ def _waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
 def as_stated(run: RunSpec, root: Path) -> JobTable:
     """The jobs of a run; for the site's own schedule with the starts of the log, which may not fit the machine."""
     table = read_run(root / run.id)
-    if run.policy.policy != policies.REPLAY:
+    if run.policy.policy != sessions.REPLAY:
         return table
     waits_s = _waits_s(run, root)
     table = table.only(np.array([name in waits_s for name in table.job_id], dtype=bool))  # no log states attempts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,12 +10,37 @@ from pathlib import Path
 
 import msgspec
 
+from spillway.base.arguments import Parser
 from spillway.experiments.campaign.folder import reuse
 from spillway.experiments.campaign.folder.summary import RESULTS, SUMMARY
 from spillway.experiments.run import manifest, prepared_input
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import FAILED, FINISHED, INPUTS, MANIFEST, RUN_FILE, read_json
 from spillway.experiments.run.spec import PreparedInput
+
+HELP = "whether runs and campaigns are as they were written"
+DESCRIPTION = (
+    "Check that results are as they were written: every run's files and inputs and a campaign's tables, against their "
+    "sizes and checksums. Each damaged file is named with its fault."
+)
+EPILOG = (
+    "Exit codes: 0 all whole (failed runs are named, they hold no result); 1 something is damaged; 2 there is nothing "
+    "to verify."
+)
+EXAMPLES = """
+spillway verify results
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a run, a campaign, or a folder with several of them")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Print the damage."""
+    return verify(options.folder, print)
+
 
 _DAMAGED = 1
 """Exit code for damage."""

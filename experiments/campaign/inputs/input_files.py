@@ -27,7 +27,7 @@ from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
 from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.campaign.inputs.machines import Machine
 from spillway.experiments.campaign.inputs.sources import FEW_SHARED, Source, expand, with_names
-from spillway.experiments.run import failures, policies, provenance
+from spillway.experiments.run import failures, provenance, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
@@ -174,7 +174,7 @@ class Inputs:
     def as_played(self, workload: PreparedInput, policy: PolicySpec) -> PreparedInput:
         """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site."""
         other = self._at_site.get(workload.path)
-        if other is None or SITE_WAIT not in policies.needed_fields(policy):
+        if other is None or SITE_WAIT not in sessions.needed_fields(policy):
             return workload
         path = workload.path
         tables: tuple[dict[str, Any], ...] = (
@@ -217,7 +217,7 @@ class Inputs:
         SpecError
             Names the policy, the field and the number of jobs without it.
         """
-        for field in policies.needed_fields(spec):
+        for field in sessions.needed_fields(spec):
             jobs, stated = self._jobs[workload.path], self._stated[workload.path][field]
             if stated < jobs:
                 raise SpecError(
@@ -238,7 +238,7 @@ class Inputs:
         """
         for note in session_spec(spec).notes():
             self.note(note, workload, folded=False)
-        text = str(spec.session.get(policies.SITE) or "")
+        text = str(spec.session.get(sessions.SITE) or "")
         if not text:
             return
         site = parse_site(text)
@@ -342,7 +342,7 @@ class Inputs:
         }
         if (book := self._books.get(workload.path)) and book["rows"]:
             found["book"] = book
-        if text := str(policy.session.get(policies.SITE) or ""):
+        if text := str(policy.session.get(sessions.SITE) or ""):
             from spillway.experiments.site.shown import not_played
 
             found["site"] = not_played(parse_site(text))

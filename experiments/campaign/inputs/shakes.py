@@ -13,8 +13,8 @@ from spillway.experiments.campaign.grid import run_id
 from spillway.experiments.campaign.inputs.input_files import write_input
 from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import INPUTS
-from spillway.experiments.run.policies import REPLAY, SITE
 from spillway.experiments.run.provenance import site_copy
+from spillway.experiments.run.sessions import REPLAY, SITE
 from spillway.experiments.run.spec import PreparedInput, RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim

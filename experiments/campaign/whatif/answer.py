@@ -27,7 +27,7 @@ from spillway.experiments.campaign.inputs.machine_changes import CAPACITY, PFS_B
 from spillway.experiments.campaign.inputs.shakes import Shaken
 from spillway.experiments.campaign.whatif.rows import MAINTENANCE, OmittedJob, Relation, Row, RowRequest, Rows, rows_of
 from spillway.experiments.run import folders
-from spillway.experiments.run.policies import REPLAY
+from spillway.experiments.run.sessions import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.workloads.conversion.shake import RUN_TIME, SUBMISSION_S
 from spillway.workloads.logs.book import Fate, said

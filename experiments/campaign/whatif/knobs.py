@@ -15,9 +15,9 @@ from spillway.experiments.campaign.inputs.machine_changes import CAPACITY, NODES
 from spillway.experiments.campaign.inputs.sources import the_source
 from spillway.experiments.campaign.whatif import site_changes
 from spillway.experiments.campaign.whatif.rows import MAINTENANCE
-from spillway.experiments.run import policies, sessions
+from spillway.experiments.run import sessions
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.policies import SITE
+from spillway.experiments.run.sessions import SITE
 from spillway.experiments.run.spec import Campaign, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.schedulers.model.site import Site, parse_site, site_text
 from spillway.schedulers.policykit.windows import parse_windows, starts_of
@@ -127,7 +127,7 @@ def _check_quantity(name: str, text: str, site: Site | None) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[str], object]] = {
-    POLICY: policies.parse_policy,
+    POLICY: sessions.parse_policy,
     MODEL: model_of,
     MAINTENANCE: lambda text: [parse_windows(window) for window in each_window(text)],
     SITE: site_setting,
@@ -224,12 +224,12 @@ def _with_setting(spec: PolicySpec, session: Mapping[str, Value], changed: Mappi
     """The policy with settings, and a name of its own: under one name its runs would be pooled with those without."""
     made = sessions.typed(dataclasses.replace(spec, session={**spec.session, **session}))
     words = [spec.label or spec.policy, *(f"{name}={text}" for name, text in changed.items())]
-    return dataclasses.replace(made, label=policies.label(PolicySpec(policy=" ".join(words))))
+    return dataclasses.replace(made, label=sessions.label(PolicySpec(policy=" ".join(words))))
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
-    spec = sessions.typed(dataclasses.replace(policies.parse_policy(text), session=base.session))
-    return dataclasses.replace(spec, label=policies.label(spec))
+    spec = sessions.typed(dataclasses.replace(sessions.parse_policy(text), session=base.session))
+    return dataclasses.replace(spec, label=sessions.label(spec))
 
 
 def workload_name(spec: WorkloadSpec) -> str:

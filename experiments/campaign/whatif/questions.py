@@ -24,7 +24,7 @@ from spillway.experiments.campaign.whatif.knobs import (
     with_curve,
 )
 from spillway.experiments.campaign.whatif.rows import RowRequest
-from spillway.experiments.run import policies
+from spillway.experiments.run import sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine
 
@@ -88,10 +88,10 @@ def question_of(
     if together and len(knobs) > 1:
         knobs.append(all_of(knobs))
     count = seeds or (SEEDS if source.is_generated else 1)
-    labelled = replace(chosen, label=policies.label(replace(chosen, label="")))
+    labelled = replace(chosen, label=sessions.label(replace(chosen, label="")))
     base = replace(base, policies=(labelled,), seeds=tuple(range(seed, seed + count)))
     is_docker = base.engine is Engine.DOCKER
-    replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed, force=force)
+    replay = chosen.policy != sessions.REPLAY and not is_docker and source.states_starts(seed, force=force)
     asked = [RowRequest(knob.text, tuple(knob.values)) for knob in knobs]
     bands = len(asked) * (1 + replay) + replay
     least = fewest(bands)

@@ -18,7 +18,7 @@ from spillway.analysis.tables.jobs import Floats, from_eligible, read_jobs
 from spillway.experiments.campaign.folder.site_waits import as_stated
 from spillway.experiments.campaign.folder.summary import metrics_of
 from spillway.experiments.campaign.inputs.shakes import SHAKES, Shaken
-from spillway.experiments.run.policies import REPLAY
+from spillway.experiments.run.sessions import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.workloads.conversion.machine_facts import MachineFacts

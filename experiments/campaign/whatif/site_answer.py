@@ -27,8 +27,8 @@ from spillway.experiments.campaign.whatif.knobs import chooses_buffers
 from spillway.experiments.campaign.whatif.rows import Relation, Row, Rows
 from spillway.experiments.run import folders
 from spillway.experiments.run.explain import keep_reasons
-from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.reasons import REASONS
+from spillway.experiments.run.sessions import REPLAY
 from spillway.experiments.run.spec import PlatformSpec, RunSpec
 from spillway.schedulers.model.site import Site
 from spillway.workloads.logs.omissions import Omission

@@ -9,7 +9,7 @@ from pathlib import Path
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
 from spillway.experiments.campaign.inputs import machines
-from spillway.experiments.run.policies import typed
+from spillway.experiments.run.sessions import typed
 from spillway.experiments.run.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.production_buffers.jobs import draw

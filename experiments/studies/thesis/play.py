@@ -10,7 +10,7 @@ from spillway.analysis.measures.metrics import bounded_slowdown, makespan_s
 from spillway.analysis.tables.jobs import read_run
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import read_json
-from spillway.experiments.run.policies import typed
+from spillway.experiments.run.sessions import typed
 from spillway.experiments.run.spec import PolicySpec, WorkloadSpec
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import summary_of

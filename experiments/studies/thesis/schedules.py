@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spillway.base.options import Value
-from spillway.experiments.run.policies import typed
+from spillway.experiments.run.sessions import typed
 from spillway.experiments.run.spec import PolicySpec
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")

@@ -10,7 +10,7 @@ from spillway.analysis.tables.jobs import read_run
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
 from spillway.experiments.run import folders
-from spillway.experiments.run.policies import typed
+from spillway.experiments.run.sessions import typed
 from spillway.experiments.run.spec import PolicySpec
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import summary_of

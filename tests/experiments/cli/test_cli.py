@@ -17,8 +17,8 @@ from spillway.experiments import cli as commands
 def test_every_command_is_a_module_with_what_it_needs() -> None:
     """And every module is in the table."""
     folder = Path(commands.__file__).parent
-    stated = [path.stem for path in folder.glob("*.py") if "\nHELP = " in path.read_text()]
-    assert {name.removesuffix("_").replace("_", "-") for name in stated} == set(cli.COMMANDS)
+    stated = {path.stem for path in folder.glob("*.py") if "\nHELP = " in path.read_text()}
+    assert stated <= {cli.module_of(name).__name__.rpartition(".")[2] for name in cli.COMMANDS}
     for name in cli.COMMANDS:
         module = cli.module_of(name)
         assert "\n" not in module.HELP

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillway.experiments.run.policies import build_policy, parse_policy, typed
+from spillway.experiments.run.sessions import build_policy, parse_policy, typed
 from spillway.experiments.site.shown import policy_of
 from spillway.schedulers.model.site import Site, Weights
 from spillway.schedulers.model.site_parts import Scheduler

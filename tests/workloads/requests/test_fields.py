@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.experiments.cli.requests import requested, with_scripts
+from spillway.experiments.cli.workload import requested, with_scripts
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.model.persistent import BufferRequests, Creation, buffer_requests_of
 from spillway.schedulers.model.staging import staging_of

@@ -248,7 +248,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     assert {run.policy.session["foreign"] for run in runs} == {0.1}
     assert {run.settings["history"] for run in runs} == {3}
 
-    from spillway.experiments.run.policies import build_policy
+    from spillway.experiments.run.sessions import build_policy
 
     assert {build_policy(run.policy).alpha for run in runs} == {1.0000001, 1.0}  # type: ignore[attr-defined]
     texts = [one["repeat"] for one in records]

@@ -24,7 +24,7 @@ from spillway.experiments.campaign.whatif.rows import Outcome, Row, RowRequest, 
 from spillway.experiments.campaign.workers.pool import Pool
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.policies import parse_policy
+from spillway.experiments.run.sessions import parse_policy
 from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import Conduct, PlatformSpec, WorkloadSpec
 from spillway.platforms import parse_platform

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.experiments.run.policies import build_policy
+from spillway.experiments.run.sessions import build_policy
 from spillway.experiments.studies.thesis import STUDY
 from spillway.experiments.studies.thesis.schedules import ALIASES, CORRECTED, SPLIT, is_random, spec_of
 
