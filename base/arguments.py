@@ -14,7 +14,7 @@ import os
 import signal
 import string
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -132,21 +132,42 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
     for info in describe(declared):
         if names and info.name not in names:
             continue
-        name, words = info.name.removesuffix("_s").replace("_", "-"), f"{info.help} (default: {show(info.default)})"
+        flag, words = flag_of(info), f"{info.help} (default: {show(info.default)})"
         if info.type is bool:
-            flag, text = (f"--no-{name}", f"do not {info.help}") if info.default else (f"--{name}", info.help)
+            text = f"do not {info.help}" if info.default else info.help
             add = partial(group.add_argument, flag, action="store_const", const=show(not info.default))
             add = partial(add, help=text.replace("%", "%%"))
         elif info.choices:
             choices = [show(choice) for choice in info.choices]
-            add = partial(group.add_argument, f"--{name}", choices=choices, help=words.replace("%", "%%"))
+            add = partial(group.add_argument, flag, choices=choices, help=words.replace("%", "%%"))
         elif info.form is not None and info.form.repeats:
-            add = partial(group.add_argument, f"--{name}", action="append", metavar=info.form.example, help=info.help)
+            add = partial(group.add_argument, flag, action="append", metavar=info.form.example, help=info.help)
         else:
             metavar = _METAVARS.get(info.unit) or ("N" if info.type is int else "X")
             words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
-            add = partial(group.add_argument, f"--{name}", type=partial(_checked, info), metavar=metavar, help=words)
+            add = partial(group.add_argument, flag, type=partial(_checked, info), metavar=metavar, help=words)
         add(dest=info.name, default=None)
+
+
+def flag_of(info: OptionInfo) -> str:
+    """The spelling of an option on a command line; of a boolean one that inverts its default."""
+    name = info.name.removesuffix("_s").replace("_", "-")
+    return f"--no-{name}" if info.type is bool and info.default else f"--{name}"
+
+
+def words_of(declared: type, values: Mapping[str, Any]) -> list[str]:
+    """Words of a command line from which :func:`given` reads these values of a dataclass's options.
+
+    Booleans that are as by default, and empty texts, need no words.
+    """
+    words: list[str] = []
+    for info in describe(declared):
+        value = values.get(info.name, "" if info.type is not bool else info.default)
+        if info.type is bool:
+            words += [flag_of(info)] * (value != info.default)
+        elif show(value):
+            words += [flag_of(info), show(value)]
+    return words
 
 
 def given(options: argparse.Namespace, declared: type, *names: str) -> dict[str, Any]:

@@ -18,9 +18,6 @@ from spillway.base.near import near
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
 
-CONVERSION = ("first", "processors_per_node", "staging", "stripes")
-"""Options of the conversion of logs that :func:`read` takes by name."""
-
 
 @dataclass(frozen=True)
 class Log:
@@ -68,15 +65,16 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
         The value of an option is wrong.
     """
     from spillway.base.options import build, describe
+    from spillway.workloads.conversion.convert import OF_LOGS
     from spillway.workloads.logs.reading import Reading
 
-    made = {name: reading.pop(name) for name in CONVERSION if name in reading}
+    made = {name: reading.pop(name) for name in OF_LOGS if name in reading}
     if (first := made.get("first")) is not None and (type(first) is not int or first < 1):
         raise SpecError(f"read(first={first!r}): expected a whole number >= 1")
     known = [info.name for info in describe(Reading)]
     for name in reading:
         if name not in known:
-            raise SpecError(f"read(): unknown option {name!r}; known: {', '.join((*known, *CONVERSION))}, convert")
+            raise SpecError(f"read(): unknown option {name!r}; known: {', '.join((*known, *OF_LOGS))}, convert")
     log = source if isinstance(source, Log) else Log(str(source))
     build(Reading, reading)  # wrong values are refused now
     return dataclasses.replace(

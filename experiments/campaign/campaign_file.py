@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -164,12 +164,8 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, si
     """One policy, or several: an option given as a list is a range, and all combinations are made."""
     _check(table, where, PolicySpec)
     options: Mapping[str, Any] = table.get("options", {})
-    ranges: list[Sequence[Any]] = [value if isinstance(value, list) else [value] for value in options.values()]
-    if any(not values for values in ranges):
-        raise SpecError(f"{where}: options: a range needs at least one value")
     found = []
-    for values in itertools.product(*ranges):
-        chosen = dict(zip(options, values, strict=True))
+    for chosen in _combined(options, where):
         label = table.get("label", "")
         varied = [f"{key}={show(chosen[key])}" for key, value in options.items() if isinstance(value, list)]
         spec = PolicySpec(
@@ -184,6 +180,14 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, si
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
     return found
+
+
+def _combined(options: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+    """All combinations of options; one that is given as a list is a range."""
+    ranges = [value if isinstance(value, list) else [value] for value in options.values()]
+    if not all(ranges):
+        raise SpecError(f"{where}: options: a range needs at least one value")
+    return (dict(zip(options, values, strict=True)) for values in itertools.product(*ranges))
 
 
 def _session(given: dict[str, Any], site: str, folder: Path) -> dict[str, Any]:
@@ -204,10 +208,9 @@ def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSp
         except OptionError as error:
             raise SpecError(f"{where}: {error}") from None
     name = place_in(folder, name)
-    ranges = [value if isinstance(value, list) else [value] for value in options.values()]
     found = []
-    for values in itertools.product(*ranges):
-        chosen = {key: _placed(value, folder) for key, value in zip(options, values, strict=True)}
+    for values in _combined(options, where):
+        chosen = {key: _placed(value, folder) for key, value in values.items()}
         if name or chosen:
             try:
                 make_model(name, chosen)

@@ -108,10 +108,10 @@ def campaign_of(options: argparse.Namespace, most: int | None = None) -> Campaig
     from spillway.base.arguments import given
     from spillway.experiments.cli.arguments import logs_of
     from spillway.schedulers.assembly import Settings
-    from spillway.workloads.conversion.convert import ConvertOptions
+    from spillway.workloads.conversion.convert import OF_LOGS, ConvertOptions
     from spillway.workloads.logs.reading import Reading
 
-    convert = given(options, ConvertOptions, "processors_per_node", "staging", "stripes", "first")
+    convert = given(options, ConvertOptions, *OF_LOGS)
     read = given(options, Reading)
     return comparison(
         options.title,

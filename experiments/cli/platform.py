@@ -90,17 +90,17 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from spillway.experiments.cli import machine_import
+    from spillway.experiments.cli import machine_file
 
-    for line in machine_import.imported(options.files, options.output, options.name):
+    for line in machine_file.imported(options.files, options.output, options.name):
         tell(line)
     return 0
 
 
 def _export(options: argparse.Namespace) -> int:
-    from spillway.experiments.cli import machine_import
+    from spillway.experiments.cli import machine_file
 
-    for line in machine_import.exported(options.platform, options.jgf):
+    for line in machine_file.exported(options.platform, options.jgf):
         tell(line)
     return 0
 

@@ -17,16 +17,17 @@ from typing import Any
 import msgspec
 
 from spillway.base import durable
-from spillway.base.arguments import PROGRAM
+from spillway.base.arguments import PROGRAM, words_of
 from spillway.base.entry_points import registered
 from spillway.base.neighbours import neighbours_of
 from spillway.base.options import show
 from spillway.experiments.run.codehash import code_of
 from spillway.experiments.run.folders import INPUTS
-from spillway.experiments.run.sessions import SETTINGS
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.sessions import SETTINGS, SITE
+from spillway.experiments.run.spec import Playing, RunSpec
 from spillway.experiments.run.version import commit
 from spillway.platforms.catalogue import checksum, resolve_platform
+from spillway.schedulers.assembly import Settings
 from spillway.schedulers.controllers.control import controller_class
 from spillway.schedulers.jobmodels import model_class
 from spillway.schedulers.policies import find_policy
@@ -112,21 +113,17 @@ def _repeat_command(run: RunSpec) -> list[str]:
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
     policy = _place_of_copy(run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
-    texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
-    texts |= {"--site": site_copy(texts["--site"])} if texts["--site"] else {}
-    command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
+    site = str(run.settings[SITE])
+    command += words_of(Settings, run.settings | {SITE: site_copy(site) if site else ""})
     if run.policy.literal:
         command.append("--thesis-literal")
-    command += ["--engine", run.engine.value, "--transport", run.transport.value]
     model_options = {
         key: _place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
     }
     command += ["--model", _spec_text(_place_of_copy(run.model.name), model_options)]
-    if run.image:
-        command += ["--image", run.image]
-    if run.events is not None:
-        command += ["--events", run.events.path]
-    return [*command, "--seed", str(run.seed), "--out", "repeated"]
+    played = {"engine": run.engine, "transport": run.transport, "image": run.image}
+    played |= {"events": run.events.path} if run.events is not None else {}
+    return [*command, *words_of(Playing, played), "--seed", str(run.seed), "--out", "repeated"]
 
 
 def site_copy(text: str) -> str:

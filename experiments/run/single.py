@@ -23,17 +23,18 @@ import gc
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 from spillway.analysis.measures.metrics import summarise
 from spillway.analysis.tables.jobs import read_run
+from spillway.base.arguments import words_of
 from spillway.base.errors import ServiceStop
-from spillway.base.options import show
 from spillway.experiments.campaign.workers.pool import Progress, Report, describe
 from spillway.experiments.campaign.workers.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, provenance
 from spillway.experiments.run.sessions import model_of
 from spillway.experiments.run.simulation import simulate
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Task
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Playing, Task
 
 _MANY_DECISIONS = 10_000
 """Decisions from which on a collection of a simulation's memory pays off."""
@@ -99,7 +100,8 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
 
 def _flags(task: Task) -> list[str]:
     """Command-line options of a task besides its run's settings."""
-    flags = [] if task.playing.tau_s == DEFAULT_TAU_S else ["--tau", show(task.playing.tau_s)]
-    flags += ["--explain"] if task.playing.explain else []
-    left_out = not task.playing.uncontended and model_of(task.run).alone() is not None
-    return flags + (["--no-uncontended"] if left_out else [])
+    playing = task.playing
+    values: dict[str, Any] = {"explain": playing.explain}
+    values |= {} if playing.tau_s == DEFAULT_TAU_S else {"tau_s": playing.tau_s}
+    values |= {"uncontended": playing.uncontended} if model_of(task.run).alone() is not None else {}
+    return words_of(Playing, values)

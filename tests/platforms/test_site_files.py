@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.cli.machine_import import described, exported, imported, inventory_in, machine_inventory
+from spillway.experiments.cli.machine_file import described, exported, imported, inventory_in, machine_inventory
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms import Platform, PlatformError, describe, parse_platform, platform_from
 from spillway.platforms.description.generate import generate

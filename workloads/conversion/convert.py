@@ -36,6 +36,9 @@ from spillway.workloads.swf import SwfLog
 
 _MANY_CUT = 0.05
 
+OF_LOGS = ("first", "processors_per_node", "staging", "stripes")
+"""Options of :class:`ConvertOptions` that every command and call with logs has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertOptions:
