@@ -2,7 +2,8 @@
 
 A mutant differs in one place from a C++ file: another comparison, arithmetic or logical operator, a one left out, the
 smaller for the larger of two values. Each of a sample is compiled in a copy of the tree, with a build folder of its
-own, and noticed if ``python -m tools.specification --brief`` then finds a difference, fails, or takes far too long.
+own, and noticed if ``python -m tools.specification --brief`` then finds a difference, fails, or takes far too long,
+or if one of the tests of ``--tests`` does.
 Mutants that do not compile are left out, and others drawn instead.
 """
 
@@ -83,9 +84,12 @@ class BuiltTree:
     ----------
     folder
         An empty folder for the copy and the build.
+    tests
+        Tests that must pass, too.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tests: Sequence[str] = ()) -> None:
+        self._tests = tests
         self.root = Copy(ROOT, folder).root
         for module in (self.root / "core").glob("_native.*.so"):
             module.unlink()
@@ -109,8 +113,11 @@ class BuiltTree:
         return self._run((str(self._tools / "cmake"), "--build", str(self._build), "--parallel", "2")) == 0
 
     def agrees(self, seconds: float | None = None) -> bool:
-        """Whether the core agrees with the specification, in time."""
-        return self._run((sys.executable, "-m", "tools.specification", "--brief"), seconds) == 0
+        """Whether the core agrees with the specification and the tests, each in time."""
+        if self._run((sys.executable, "-m", "tools.specification", "--brief"), seconds):
+            return False
+        command = (sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", "-p", "no:cacheprovider", *self._tests)
+        return not self._tests or self._run(command, seconds) == 0
 
     def _run(self, command: Sequence[str], seconds: float | None = None) -> int:
         with subprocess.Popen(
@@ -124,13 +131,12 @@ class BuiltTree:
 
 
 def run(
-    folder: Path, files: Sequence[str], sample: int, minutes: float, rng: Random, first: int = 0
+    tree: BuiltTree, files: Sequence[str], sample: int, minutes: float, rng: Random, first: int = 0
 ) -> tuple[Counter[str], list[CoreMutant]]:
     """Test a sample of mutants of some files; counts of outcomes, and those that were not noticed."""
-    tree = BuiltTree(folder)
     begin_s = time.monotonic()
     if not tree.agrees():
-        raise SystemExit("the core differs from the specification without a change")
+        raise SystemExit("the core differs from the specification, or a test fails, without a change")
     longest_s = PATIENCE * (time.monotonic() - begin_s) + 60.0
     places = [file.partition(":")[::2] for file in files]
     every = [
@@ -164,6 +170,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, metavar="N", help="drawn mutants to pass over (%(default)s)")
     parser.add_argument("--minutes", type=float, default=240.0, metavar="N", help="stop after so long (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the sample (%(default)s)")
+    parser.add_argument("--tests", nargs="+", default=(), metavar="PATH", help="tests that may notice a mutant, too")
     options = parser.parse_args(arguments)
     files = [
         str(path.relative_to(ROOT))
@@ -171,7 +178,8 @@ def main(arguments: list[str] | None = None) -> int:
         for path in (sorted((ROOT / name).glob("*.?pp")) if (ROOT / name).is_dir() else [ROOT / name])
     ]
     with tempfile.TemporaryDirectory(prefix="spillway-core-mutants-") as folder:
-        counts, left = run(Path(folder), files, options.sample, options.minutes, Random(options.seed), options.first)
+        tree = BuiltTree(Path(folder), options.tests)
+        counts, left = run(tree, files, options.sample, options.minutes, Random(options.seed), options.first)
     print(", ".join(f"{outcome} {count}" for outcome, count in counts.most_common()))
     by_file = Counter(mutant.name for mutant in left)
     print("\n".join(f"{name}: {count} not noticed" for name, count in by_file.most_common()))
