@@ -26,7 +26,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def campaign(workload: str = "mine.swf", policy: str = "easy", **more: object) -> Campaign:
     """A comparison of one policy on one log."""
-    return Campaign(name="run", workloads=(WorkloadSpec(workload),), policies=(PolicySpec(policy),), **more)  # type: ignore[arg-type]
+    jobs, policies = (WorkloadSpec(source=workload),), (PolicySpec(policy=policy),)
+    return Campaign(name="run", workloads=jobs, policies=policies, **more)  # type: ignore[arg-type]
 
 
 def test_the_folder_follows_from_the_question(here: Path) -> None:
