@@ -162,11 +162,14 @@ def words_of(declared: type, values: Mapping[str, Any]) -> list[str]:
     """
     words: list[str] = []
     for info in describe(declared):
-        value = values.get(info.name, "" if info.type is not bool else info.default)
+        if info.name not in values:
+            continue
+        value, flag = values[info.name], flag_of(info)
         if info.type is bool:
-            words += [flag_of(info)] * (value != info.default)
-        elif show(value):
-            words += [flag_of(info), show(value)]
+            words += [flag] * (value != info.default)
+        else:
+            repeats = info.form is not None and info.form.repeats
+            words += [word for part in (value if repeats else [value]) if show(part) for word in (flag, show(part))]
     return words
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spillway.base import durable
-from spillway.base.arguments import Parser, UsageError, add_out, play
+from spillway.base.arguments import Parser, UsageError, add_declared, add_out, given, play, words_of
+from spillway.base.options import OptionInfo, describe, plain
+from spillway.experiments.run.spec import Conduct, Playing
+from spillway.schedulers.assembly import Settings
+from spillway.workloads.logs.reading import Reading
 
 
 def parser() -> Parser:
@@ -105,3 +111,28 @@ def test_any_other_error_of_the_system_is_a_defect(error: OSError) -> None:
     one.set_defaults(handler=fail)
     with pytest.raises(FileNotFoundError):
         play(one, ["--out", "here"])
+
+
+def another(info: OptionInfo) -> Any:
+    """A value that is not the default."""
+    if info.form is not None:
+        return ("partition=a", "user=b")
+    if info.type is bool:
+        return not info.default
+    if info.choices:
+        return plain(next(choice for choice in info.choices if choice != info.default))
+    if info.type is str:
+        return "another"
+    bounds = (info.default + 1, info.high, info.low)
+    low, high = (math.inf * sign if bound is None else bound for sign, bound in ((-1, info.low), (1, info.high)))
+    return next(value for value in bounds if value is not None and value != info.default and low <= value <= high)
+
+
+@pytest.mark.parametrize("declared", [Settings, Playing, Conduct, Reading])
+def test_words_are_read_back(declared: type) -> None:
+    """All options of a class at once, each with another value than its default; and none."""
+    values = {info.name: another(info) for info in describe(declared)}
+    made = Parser(prog="demo")
+    add_declared(made, declared)
+    assert given(made.parse_args(words_of(declared, values)), declared) == values
+    assert words_of(declared, {}) == []
