@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
+from tests.kit.runs import played_here
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "own-log.md").read_text(encoding="utf-8")
@@ -31,7 +32,8 @@ def test_a_step_prints_what_the_page_shows(
     """Line by line, in this order; a run of the what-if question prints more."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / SITE.name).write_bytes(SITE.read_bytes())
-    assert main([*steps()[place].split()[1:], *more]) == 0
+    with played_here():
+        assert main([*steps()[place].split()[1:], *more]) == 0
     printed = capsys.readouterr().out
     for line in steps()[place + 1].splitlines():
         assert line in printed

@@ -277,7 +277,7 @@ def test_a_machine_that_cannot_be_the_logs_is_refused(
     (tmp_path / "c.toml").write_text('plots = false\n[[workload]]\nsource = "busy.swf"\n[[policy]]\npolicy = "fcfs"\n')
     commands = {
         "run": ["run", str(path), "--policy", "fcfs"],
-        "whatif": ["whatif", str(path), "--set", "load=x1.1"],
+        "whatif": ["whatif", str(path), "--set", "load=x1.1", "--shakes", "0"],
         "campaign": ["campaign", str(tmp_path / "c.toml")],
     }
     message = "busy on nodes-16: the jobs request 2.5 times its 16 nodes"

@@ -84,7 +84,7 @@ def test_dates_need_the_day_on_which_the_log_begins() -> None:
     "words",
     [
         ("run", "{log}", "--policy", "fcfs", "--no-plots", "--out", "{out}"),
-        ("whatif", "{log}", "--set", "load=x1.1", "--no-plots", "--out", "{out}"),
+        ("whatif", "{log}", "--set", "load=x1.1", "--shakes", "0", "--no-plots", "--out", "{out}"),
         ("workload", "info", "{log}"),
         ("workload", "convert", "{log}", "--out", "{out}.json"),
         ("workload", "split", "{log}", "--out", "{out}", "--parts", "1"),
