@@ -19,7 +19,7 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 from tests.simulator.worlds import GivenDurations, Scheduler, greedy, jobs, small_platform
 
-BEFORE, JOBS = 480, 192
+BEFORE, JOBS = 240, 96
 """Multiples of the number of jobs packed at a time."""
 
 

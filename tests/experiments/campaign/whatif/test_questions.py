@@ -424,7 +424,7 @@ def test_whose_doing_it_is() -> None:
 
 def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
     """Shaken runs are in a folder of their own, the band in table and report; asked again, nothing runs."""
-    question = asked(log, ["nodes=x0.75"], shakes=7)
+    question = asked(log, ["nodes=x0.75"], shakes=7, figures="svg")
     root = tmp_path / "out"
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0

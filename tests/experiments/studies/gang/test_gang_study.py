@@ -14,7 +14,7 @@ from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
 from tests.kit.tables import csv_rows
 
-QUICK = ["study", "gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1"]
+QUICK = ["study", "gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1", "--figures", "png"]
 
 
 def test_a_quick_study_judges_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
