@@ -97,6 +97,16 @@ def run_grids(
         return _run_grids(campaigns, root, executor, console, conduct or Conduct(notes=True), conclude)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Preparation:
+    """Inputs and runs of grids, and their repetitions with shaken input."""
+
+    inputs: Inputs
+    grids: Sequence[Sequence[RunSpec]]
+    runs: tuple[RunSpec, ...]
+    shaken: Shaken
+
+
 def _run_grids(
     campaigns: Sequence[Campaign],
     root: Path,
@@ -105,39 +115,15 @@ def _run_grids(
     conduct: Conduct,
     conclude: Conclusion | None,
 ) -> int:
-    campaign = campaigns[0]
-    workloads = places.check(root, campaign)
+    campaign, count = campaigns[0], conclude.shakes if conclude is not None else 0
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
-
-    def note(text: str) -> None:
-        say(console, f"note: {text}")
-
-    below = root / SHAKES
-    with folders.preparing(root, root / folders.INPUTS, below, below / folders.INPUTS):
-        inputs = Inputs(
-            root,
-            lambda text: note(text) if conduct.notes or text not in inputs.folded else None,
-            refuse=not conduct.force,
-        )
-        grids = [_runs_of(campaign, inputs, conduct.max_runs) for campaign in campaigns]
-        runs = _checked(grids, inputs)
-        count = conclude.shakes if conclude is not None else 0
-        refuse_too_many(len(runs) * (1 + count), conduct.max_runs, f"campaign {campaign.name!r}")
-        shaken = shaken_runs(runs, root, count) if count else {}
-        places.claim(root, workloads)
-    if inputs.folded and not conduct.notes:
-        count, place = len(inputs.folded), root / ASSUMPTIONS
-        note(
-            f"1 note on machine and jobs is in {place} (--notes prints it)"
-            if count == 1
-            else f"{count} notes on machine and jobs are in {place} (--notes prints them)"
-        )
-
+    made = _prepare(campaigns, root, console, conduct, count)
+    inputs, runs, shaken = made.inputs, made.runs, made.shaken
     tasks = [
         Task(run, root, campaign, simulator, inputs.assumed(run.workload, run.platform, run.policy)) for run in runs
     ]
     quiet = dataclasses.replace(campaign, explain=False, uncontended=False)
-    tasks += [Task(run, below, quiet, simulator) for repeated in shaken.values() for run in repeated]
+    tasks += [Task(run, root / SHAKES, quiet, simulator) for repeated in shaken.values() for run in repeated]
     jobs = {play.id: inputs.jobs(run.workload) for run in runs for play in (run, *shaken.get(run.id, ()))}
     outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=conduct.rerun)
     if shaken and not outcome.failed:
@@ -149,8 +135,8 @@ def _run_grids(
         summary.print_tables(rows, console)
     unwritten: OSError | None = None
     try:
-        further = conclude(grids, shaken, root, console) if conclude is not None and not outcome.failed else []
-        _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
+        further = conclude(made.grids, shaken, root, console) if conclude is not None and not outcome.failed else []
+        _write_results(campaign, runs, made.grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = error
     _remind(rows, root, console)
@@ -159,6 +145,29 @@ def _run_grids(
     if unwritten is not None:
         raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
     return code
+
+
+def _prepare(campaigns: Sequence[Campaign], root: Path, console: Console, conduct: Conduct, count: int) -> _Preparation:
+    """Prepare the inputs of all runs in a folder, which then holds this comparison; ``count``: repetitions of each."""
+    workloads = places.check(root, campaigns[0])
+
+    def note(text: str) -> None:
+        if conduct.notes or text not in inputs.folded:
+            say(console, f"note: {text}")
+
+    below = root / SHAKES
+    with folders.preparing(root, root / folders.INPUTS, below, below / folders.INPUTS):
+        inputs = Inputs(root, note, refuse=not conduct.force)
+        grids = [_runs_of(campaign, inputs, conduct.max_runs) for campaign in campaigns]
+        runs = _checked(grids, inputs)
+        refuse_too_many(len(runs) * (1 + count), conduct.max_runs, f"campaign {campaigns[0].name!r}")
+        shaken = shaken_runs(runs, root, count) if count else {}
+        places.claim(root, workloads)
+    if (folded := len(inputs.folded)) and not conduct.notes:
+        words = ("1 note", "is", "it") if folded == 1 else (f"{folded} notes", "are", "them")
+        number, verb, pronoun = words
+        say(console, f"note: {number} on machine and jobs {verb} in {root / ASSUMPTIONS} (--notes prints {pronoun})")
+    return _Preparation(inputs, grids, runs, shaken)
 
 
 def _checked(grids: Sequence[Sequence[RunSpec]], inputs: Inputs) -> tuple[RunSpec, ...]:

@@ -25,7 +25,7 @@ from spillway.experiments.run import memory, offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import needs_of
+from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
 from spillway.simulator.reading.events import drains
 
@@ -76,7 +76,7 @@ def play_over_zmq(
     from spillway.protocol.detect import AnyBatsim  # both codecs, which no other engine needs
     from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do not need
 
-    codec = AnyBatsim(dynamic_jobs=needs_of(run).dynamic_jobs)
+    codec = AnyBatsim(dynamic_jobs=session_of(run).needs().dynamic_jobs)
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(durable.open_binary(folder / LOG))
@@ -164,7 +164,7 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     if run.events is not None:
         events = checked(root, run.events).resolve()
         options += ["--events", str(events), *(["--forward-unknown-events"] if drains(events) else [])]
-    needs = needs_of(run)
+    needs = session_of(run).needs()
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []
     return options

@@ -14,7 +14,7 @@ from spillway.core import Stopwatch
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import needs_of
+from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec, Transport
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
@@ -62,7 +62,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
     begin = time.process_time()
     path = checked(root, run.platform)
     platform = load_platform(path)
-    needs = needs_of(run)
+    needs = session_of(run).needs()
     events = (checked(root, run.events),) if run.events is not None else ()
     workload = load_workload(checked(root, run.workload))
     with ENGINES[run.engine.value](platform, path) as engine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 
 from spillway.base.dates import date_of
@@ -16,11 +16,7 @@ from spillway.base.plugins import split_spec
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
 from spillway.schedulers.assembly import SessionSpec, Settings
-from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import name_of
-from spillway.schedulers.jobmodels.base import JobModel, Needs
-from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.policies import PolicyEntry, find_policy
 from spillway.schedulers.policykit.view import Policy
 
@@ -154,14 +150,9 @@ def refuse_combinations(specs: Iterable[PolicySpec], models: Iterable[ModelSpec]
         complete_model(spec, model)
 
 
-def model_of(run: RunSpec) -> JobModel:
-    """The job model of a run."""
-    return session_spec(run.policy, run.model).make_model()
-
-
-def needs_of(run: RunSpec) -> Needs:
-    """Features of the simulator that a run needs."""
-    return session_spec(run.policy, run.model).needs()
+def session_of(run: RunSpec) -> SessionSpec:
+    """Description of a run's session, with which its job model and the session itself are made."""
+    return session_spec(run.policy, run.model, run.seed)
 
 
 def typed(spec: PolicySpec) -> PolicySpec:
@@ -178,29 +169,6 @@ def typed(spec: PolicySpec) -> PolicySpec:
         options={name: chosen[name] for name in spec.options},
         session={name: settings[name] for name in spec.session},
     )
-
-
-def make_session(
-    run: RunSpec,
-    observer: Observer | None = None,
-    on_record: Callable[[JobRecord], None] | None = None,
-    *,
-    explain: bool = False,
-) -> Session:
-    """Assemble the session that a run describes.
-
-    Parameters
-    ----------
-    run
-        The run.
-    observer
-        Watches jobs come, start and end.
-    on_record
-        Receives the record of every job that has ended.
-    explain
-        Whether every pass notes why jobs wait.
-    """
-    return session_spec(run.policy, run.model, run.seed).session(observer, on_record=on_record, explain=explain)
 
 
 def label(spec: PolicySpec) -> str:

@@ -15,7 +15,7 @@ from spillway.experiments.run.job_table import mark_cancelled, write_jobs
 from spillway.experiments.run.player_files import PlayerResult
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
-from spillway.experiments.run.sessions import make_session, model_of
+from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.spec import Task
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
@@ -38,7 +38,7 @@ def simulate(
         if wanted or not record.whole or record.staged is not None:  # else the simulator's row is complete
             records[record.job.id] = record
 
-    session = make_session(task.run, recorder, keep, explain=task.playing.explain)
+    session = session_of(task.run).session(recorder, on_record=keep, explain=task.playing.explain)
 
     timed = Stopwatch(session, lambda time_s: tell(time_s, session.ended_jobs, session.submitted_jobs, session.waiting))
     try:
@@ -74,7 +74,7 @@ def _write_tables(
     task: Task, folder: Path, records: Mapping[str, JobRecord], played: PlayerResult, *, wanted: bool
 ) -> None:
     """Write the table of jobs, with times without contention if ``wanted``, and the model's further tables."""
-    model = model_of(task.run)
+    model = session_of(task.run).make_model()
     uncontended_s = uncontended_jobs.uncontended_s(task.run, task.root, records) if wanted else None
     write_jobs(folder, model, records, played.spans, uncontended_s, played.own_places)
     if isinstance(model, Malleable):

@@ -32,7 +32,7 @@ from spillway.base.errors import ServiceStop
 from spillway.experiments.campaign.workers.pool import Progress, Report, describe
 from spillway.experiments.campaign.workers.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, provenance
-from spillway.experiments.run.sessions import model_of
+from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.simulation import simulate
 from spillway.experiments.run.spec import DEFAULT_TAU_S, Playing, Task
 
@@ -103,5 +103,5 @@ def _flags(task: Task) -> list[str]:
     playing = task.playing
     values: dict[str, Any] = {"explain": playing.explain}
     values |= {} if playing.tau_s == DEFAULT_TAU_S else {"tau_s": playing.tau_s}
-    values |= {"uncontended": playing.uncontended} if model_of(task.run).alone() is not None else {}
+    values |= {"uncontended": playing.uncontended} if session_of(task.run).make_model().alone() is not None else {}
     return words_of(Playing, values)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spillway.core import StaticJobs
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import model_of, session_spec
+from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.spec import Engine, RunSpec
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import load_platform
@@ -66,7 +66,7 @@ class OneByOne:
 
 def model_alone(run: RunSpec) -> JobModel | None:
     """The model that plays a run's jobs without contention; ``None`` if its model or its engine has no such model."""
-    return None if run.engine is Engine.FIXED else model_of(run).alone()
+    return None if run.engine is Engine.FIXED else session_of(run).make_model().alone()
 
 
 def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[str, float] | None:
@@ -99,7 +99,7 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
     workload = load_workload(checked(root, run.workload))
     _submit_one_by_one(workload, records)
     policy = OneByOne({job_id: _at_once(record.allocation) for job_id, record in records.items()})
-    settings = _of_machine(session_spec(run.policy).make_settings())
+    settings = _of_machine(session_of(run).make_settings())
     ended = play_one_by_one(policy, settings, model, load_platform(checked(root, run.platform)), workload)
     return {record.job.id: record.end_s - record.start_s for record in ended}
 

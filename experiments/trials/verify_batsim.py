@@ -31,7 +31,7 @@ from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import make_session, parse_policy, typed
+from spillway.experiments.run.sessions import parse_policy, session_of, typed
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
@@ -337,7 +337,7 @@ def verify(
             for side, command in (("theirs", tuple(program)), ("ours", embedded)):
                 place = root / side
                 place.mkdir()
-                session = Stopwatch(make_session(run), lambda _: None)
+                session = Stopwatch(session_of(run).session(), lambda _: None)
                 with Recorder(place / MESSAGES) as recorder:
                     play_over_zmq(
                         run, root, place, session, (*command, *pair.options), DEFAULT_SILENCE_S, quiet=False,
