@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from spillway.experiments.campaign.campaign import Conclusion
 
 
-def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
-    """Run a campaign as the options say, and show its results; return the exit code."""
-    return play_grids([campaign], out, options)
-
-
 def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclusion | None = None
 ) -> int:

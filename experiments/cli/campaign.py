@@ -31,10 +31,11 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Play it."""
     from spillway.experiments.campaign.campaign_file import read_campaign
-    from spillway.experiments.campaign.comparison import play
+    from spillway.experiments.campaign.comparison import play_grids
     from spillway.experiments.run.errors import SpecError
 
     path: Path = options.campaign or DEMO
     if path.suffix != ".toml":
         raise SpecError(f"expected a campaign file (.toml), got {str(path)!r}")
-    return play(read_campaign(path, conduct_of(options).max_runs), options.out or RESULTS / path.stem, options)
+    campaign = read_campaign(path, conduct_of(options).max_runs)
+    return play_grids([campaign], options.out or RESULTS / path.stem, options)

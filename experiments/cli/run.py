@@ -45,13 +45,13 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Play the comparison."""
-    from spillway.experiments.campaign.comparison import campaign_of, play, with_the_site
+    from spillway.experiments.campaign.comparison import campaign_of, play_grids, with_the_site
     from spillway.experiments.campaign.folder.places import default_folder
 
     campaign = campaign_of(options)
     if options.replay:
         campaign = with_the_site(campaign, force=conduct_of(options).force)
-    return play(campaign, options.out or default_folder(campaign, RESULTS), options)
+    return play_grids([campaign], options.out or default_folder(campaign, RESULTS), options)
 
 
 def add_machine(parser: Parser) -> None:

@@ -48,26 +48,13 @@ def versions() -> dict[str, str]:
     return found | {name: _version(name) for name in PACKAGES}
 
 
-def code(policy: str, *roots: str) -> str:
-    """Hash of the code that decides a result: the code that plays a run and writes its rows, and the policy's modules.
-
-    Parameters
-    ----------
-    policy
-        Name in the table of policies, or ``FILE.py:CLASS``.
-    roots
-        Modules that make the result; default: :mod:`spillway.experiments.run.simulation`.
-    """
-    return code_of(find_policy(policy).cls.__module__, *(roots or (_SIMULATION,)))
-
-
 def code_of_run(policy: str, model: str, model_options: Mapping[str, Any]) -> str:
-    """The same for a run, with the modules of its job model and of a controller from outside."""
-    roots = [_SIMULATION, model_class(model).__module__]
+    """Hash of the code that decides a run's result: simulation and rows, its policy, job model and own controller."""
+    roots = [find_policy(policy).cls.__module__, _SIMULATION, model_class(model).__module__]
     controller = model_options.get("controller")
     if controller:
         roots.append(controller_class(str(controller)).__module__)
-    return code(policy, *roots)
+    return code_of(*roots)
 
 
 @functools.cache
