@@ -1,7 +1,8 @@
-"""Logs of batch systems from a bare file to runs: the machine, known fields, names of workloads."""
+"""Logs of batch systems from a bare file to runs: the machine, known fields, shared nodes, rejected jobs."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,47 @@ def test_seeds_of_a_generator_are_workloads_of_their_own() -> None:
     assert [source.name for source in with_names(two)] == ["kth-like:seed=1", "kth-like:seed=2"]
     with pytest.raises(SpecError, match="two workloads are called 'kth-like'"):
         with_names([*expand(WorkloadSpec(source=texts[0])), *expand(WorkloadSpec(source=texts[0]))])
+
+
+LOG = """\
+JobID|Submit|Start|End|ElapsedRaw|NNodes|NodeList
+1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|3600|1|n1
+2|2024-01-01T00:00:00|2024-01-01T00:10:00|2024-01-01T01:10:00|3600|2|n[1-2]
+3|2024-01-01T00:00:00|2024-01-01T00:20:00|2024-01-01T01:20:00|3600|1|n2
+"""
+
+
+@pytest.mark.parametrize("command", [("run",), ("whatif", "--set", "load=x1.1", "--shakes", "0")])
+@pytest.mark.parametrize("force", [False, True])
+def test_shared_nodes_are_said_without_notes(
+    command: tuple[str, ...], force: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was one of the notes that only ``--notes`` prints; the site's schedule is played with ``--force``."""
+    (tmp_path / "log.txt").write_text(LOG)
+    forced = ("--force",) if force else ()
+    options = ("-p", "easy", "--no-plots", *forced, "--out", str(tmp_path / "out"))
+    assert main([command[0], str(tmp_path / "log.txt"), *command[1:], *options]) == 0
+    printed = "".join(capsys.readouterr())
+    words = "3 jobs (100.0 % of the node-hours) share nodes with other jobs, 100.0 % of all: played as whole nodes"
+    assert words in " ".join(printed.split())
+    if command[0] == "run":
+        assert bool(list((tmp_path / "out").glob("*replay*"))) is force
+
+
+PAIR = {"type": "composed", "repeat": 1, "seq": ["p", "p"]}
+
+"""Runs, but not in slices."""
+
+
+def test_a_run_that_rejects_every_job_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Failed before: the table had dashes, and the reason stood in rejections.csv only. It is a result: exit code 0."""
+    fields = {"subtime": 0, "res": 1, "walltime": 100, "profile": "p"}
+    jobs = [{"id": str(i), **fields, "profile": "pair"} for i in range(2)] + [{"id": "2", **fields, "res": 9999}]
+    workload = {"nb_res": 9999, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 10}, "pair": PAIR}}
+    (tmp_path / "w.json").write_text(json.dumps(workload))
+    where = ["--workload", str(tmp_path / "w.json"), "--platform", "thesis", "--no-plots", "--workers", "1"]
+    assert main(["run", *where, "--policy", "gang", "--policy", "easy", "--out", str(tmp_path / "out")]) == 0
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if "were rejected" in line]
+    assert "w_gang" in note
+    assert "all 3 jobs were rejected: a profile of type 'composed' cannot be run in slices" in note
+    assert note.endswith("(2 times; other reasons: 1)")

@@ -1,18 +1,26 @@
-"""The shortest delays, which Batsim prints as 0, and calls that would come after the end of simulated time."""
+"""The shortest delays, calls beyond the end of simulated time, and ends at just the expected end."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
+from spillway.core import PublishedTimeline
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.estimates import Walltimes
 from tests.schedulers.lives.story import GB, TINY, job, play
 
 SUCCESS = JobState.COMPLETED_SUCCESSFULLY
+
 NEARLY_S = 8e9
+
 """Less than a bound of 1e9 s before the latest time, 2^33 s."""
 
 
@@ -29,6 +37,7 @@ def test_a_delay_that_is_printed_as_0(model: str) -> None:
 
 
 STAGED = {"type": "delay", "delay": 10.0, "bb": 9 * GB, "stage_in_s": 1.0}
+
 CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
     "standby": (
         SessionSpec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
@@ -41,6 +50,7 @@ CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
         [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)],
     ),
 }
+
 """Sessions that would request a call after 2^33 s, and jobs that end without it."""
 
 
@@ -58,3 +68,49 @@ def test_what_the_site_did_after_the_latest_time_never_starts() -> None:
     story = play(TINY, SessionSpec("replay"), jobs, {"p": {"type": "delay", "delay": 10.0}}, deadlock=True)
     assert story.ends == {"B": SUCCESS}
     assert story.waiting == 1
+
+
+CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]] = {
+    "stage-in": (
+        [job("15", 18, 1, "p15", walltime=30), job("1", 20, 8, "p1", walltime=100)],
+        {
+            "p1": {"type": "delay", "delay": 20},
+            "p15": {"type": "delay", "delay": 40, "bb": 1, "stage_in_s": 10000},
+        },
+        ("1", 48.0),
+    ),
+    "stage-out": (
+        [job("6", 0, 8, "p6", walltime=30), job("1", 18, 8, "p1", walltime=10)],
+        {
+            "p1": {"type": "delay", "delay": 1},
+            "p6": {"type": "delay", "delay": 20, "bb_total": 2 * GB, "stage_out_s": 11},
+        },
+        ("1", 30.0),
+    ),
+}
+
+"""Jobs, profiles, and a job with its start: a requested call ends the previous job, at its walltime."""
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "filler"])
+@pytest.mark.parametrize("options", [{}, {"book_stages": "1"}])
+def test_the_next_job_starts_when_a_call_ends_the_one_before(case: str, policy: str, options: dict[str, str]) -> None:
+    """Nothing else happens after that call, so the nodes must be free in its pass."""
+    jobs, profiles, (name, start_s) = CASES[case]
+    spec = SessionSpec(policy, model="io", model_options=options, thesis_literal=True)
+    story = play(TINY, spec, jobs, profiles)
+    assert story.started_s[name] == start_s
+
+
+def test_nodes_are_free_at_the_very_end() -> None:
+    """A job of 10 s holds its node to the next number after 10; one that has ended at 10 does not."""
+    timeline = PublishedTimeline(simple_machine(2))
+    book = Book(timeline.machine, timeline, Walltimes())
+    one = Job("w0!0", 0, 0.0, 10.0, 1)
+    book.start(one, Allocation((0,)), 0.0)
+    assert timeline.breakpoints() == [0.0, math.nextafter(10.0, math.inf)]
+    book.end("w0!0", 10.0)
+    assert timeline.free_nodes_now() == 2
+    assert timeline.breakpoints() == [10.0]
+    book.check()

@@ -1,11 +1,15 @@
-"""The story that ``-v`` prints, line by line."""
+"""The story that ``-v`` prints, and the service's bound on the time of a pass."""
 
 from __future__ import annotations
+
+import pytest
 
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.pass_limit import PassLimit
+from spillway.schedulers.service.command import session_parser, spec_of
 from spillway.schedulers.service.narrator import Narrator
 from tests.schedulers.runtimes import rigid
 
@@ -43,3 +47,25 @@ def test_the_story_of_three_jobs() -> None:
     ]
     assert "9 s: w0!a ended after 8 s: COMPLETED_SUCCESSFULLY" in story
     assert sum("w0!b waits (reserved): nodes, start expected at t = 51 s" in line for line in story) == 1
+
+
+def limit_of(*arguments: str) -> PassLimit | None:
+    """The bound of a service with these arguments."""
+    return spec_of(session_parser().parse_args(arguments)).pass_limit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        (["plan"], 10.0),
+        (["conservative"], 10.0),
+        (["plan:steps=20"], 10.0),
+        (["easy"], None),
+        (["plan", "--pass-limit", "2.5"], 2.5),
+        (["plan", "--pass-limit", "inf"], None),
+    ],
+)
+def test_seconds(arguments: list[str], seconds: float | None) -> None:
+    """Ten by default, where the policy takes a bound; a stated value takes precedence."""
+    limit = limit_of(*arguments)
+    assert (limit.seconds if limit is not None else None) == seconds

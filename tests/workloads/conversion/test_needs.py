@@ -1,18 +1,25 @@
-"""Least requirements of a log on its machine: nodes and burst buffers in use at once."""
+"""Least requirements of a log on its machine, and warnings where they are too many."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE
 from spillway.workloads.conversion.needs import needs_of
+from spillway.workloads.conversion.offered_load import OfferedLoad
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.info import info_rows
+from spillway.workloads.logs.tables import parse_swf
 from tests.workloads.logs.test_formats import read
 
 SITE = Path(__file__).parents[1] / "data" / "site-sacct.txt"
+
 HEAD = "JobID|Partition|Submit|Start|End|NNodes|ReqTRES\n"
+
 ROW = (
     "{number}|{part}|2024-01-01T00:00:00|2024-01-01T0{start}:00:00|2024-01-01T0{end}:00:00|{nodes}|node={nodes}{more}\n"
 )
@@ -25,6 +32,7 @@ def row(number: int, part: str, start: int, end: int, nodes: int, gib: int = 0) 
 
 
 LOG = HEAD + row(1, "batch", 0, 2, 4, 100) + row(2, "batch", 1, 3, 2, 60) + row(3, "batch", 3, 4, 5, 120)
+
 LOG += row(4, "gpu", 1, 2, 1) + row(5, "gpu", 2, 3, 1)
 
 
@@ -83,3 +91,29 @@ def test_the_size_of_a_job_that_never_started_is_its_request() -> None:
     """Slurm states the nodes of a cancelled job, too, but it never had them."""
     cancelled = "6|batch|2024-01-01T00:00:00|Unknown|2024-01-01T01:00:00|2|node=2\n"
     assert dict(info_rows(read(LOG + cancelled, "log.txt")))["  size"] == "requested 16.7 %, measured 83.3 %"
+
+
+def test_a_full_week_is_warned_of() -> None:
+    """Also if the whole log is within the limit; a log above it has one warning for each resource."""
+    lines = OfferedLoad(0.7, 0.5, 0.99, 1.24).lines()
+    assert lines[1:] == [
+        f"WARNING: in the busiest week the jobs request {load:.2f} times the {what} of this machine: queues grow for "
+        "as long as it lasts, and waiting times say little about the policies there"
+        for what, load in (("compute nodes", 0.99), ("burst buffers", 1.24))
+    ]
+    assert len(OfferedLoad(1.1, 0.5, 1.5, 0.6).lines()) == 2
+    assert len(OfferedLoad(0.9, 0.5, 0.94, 0.6).lines()) == 1
+
+
+@pytest.mark.parametrize(("processors", "said"), [(1, False), (4, True)])
+def test_multiplied_requests_are_said(processors: int, said: bool) -> None:
+    """The model draws for a processor: a node of several requests several times as much, and a remark reports it."""
+    rows = "".join(f"{i} {60 * i} 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 -1 -1 -1\n" for i in range(1, 50))
+    machine = replace(THESIS_MACHINE, storage_bytes=10**15)
+    options = ConvertOptions(processors_per_node=processors)
+    _, report = convert(parse_swf(rows), machine, options)
+    remark = (
+        "burst buffers were drawn for each processor: a node of 4 processors requests 4 times as much as one processor "
+        "(storage of the machine should be in proportion)"
+    )
+    assert (remark in report.remarks) is said

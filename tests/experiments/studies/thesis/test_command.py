@@ -1,4 +1,4 @@
-"""``spillway thesis`` from end to end, on a small log in place of the KTH log."""
+"""The thesis's studies: inputs, schedules, conclusions, and the command from end to end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from spillway.experiments.campaign.inputs.input_files import Inputs
+from spillway.experiments.campaign.inputs.sources import expand
 from spillway.experiments.cli import main
-from spillway.experiments.studies.thesis import inputs
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.sessions import build_policy
+from spillway.experiments.run.spec import ModelSpec, PlatformSpec
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.thesis import STUDY, inputs
+from spillway.experiments.studies.thesis.inputs import DRAWS, FULL, PARTS, SAMPLE, find_inputs
+from spillway.experiments.studies.thesis.play import lacks, measure, policy, workload
+from spillway.experiments.studies.thesis.schedules import ALIASES, CORRECTED, SPLIT, is_random, spec_of
 from tests.kit.tables import csv_rows
 
-pytestmark = pytest.mark.slow
 SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"
+
 ARGUMENTS = [
     "study",
     "thesis",
@@ -44,6 +53,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_nothing_is_judged(report: Path) -> None:
     """Quick conditions are not the paper's; no published value is printed beside ours."""
     rows = csv_rows(report / "claims.csv")
@@ -52,6 +62,7 @@ def test_nothing_is_judged(report: Path) -> None:
     assert any(row["ours [95 %]"] for row in rows)
 
 
+@pytest.mark.slow
 def test_every_kind_of_figure_is_there(report: Path) -> None:
     """Distributions, parts and ratios, each in the report."""
     text = (report / "report.md").read_text()
@@ -70,3 +81,145 @@ def test_wrong_data_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     """A folder without the published inputs is named in one line."""
     assert main(["study", "thesis", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "expected the thesis's files there" in capsys.readouterr().err
+
+
+def point(name: str) -> Point:
+    """A point with the schedule of this name."""
+    return STUDY.points()[0].replaced(policy=name)
+
+
+def test_depths_are_played_by_the_published_code_and_as_the_text_has_them() -> None:
+    """The code never starts a reserved job in the pass; the text starts it when its reservation begins."""
+    literal, corrected = policy(point("backfill-2")), policy(point("backfill-2" + CORRECTED))
+    assert (literal.options["depth"], literal.literal, literal.options.get("literal_depth")) == (2, True, None)
+    assert (corrected.options["depth"], corrected.literal, corrected.options["literal_depth"]) == (2, True, False)
+    assert policy(point("plan-start" + CORRECTED)).policy == "plan-start"
+
+
+def test_each_of_the_six_conclusions_has_claims() -> None:
+    """And the four further points of the issue have theirs."""
+    places = [claim.place for claim in STUDY.claims]
+    assert {number for number in "123456" if any(f"conclusion {number}" in place for place in places)} == set("123456")
+    assert {"figure 4.41", "figure 4.3", "figure 4.34"} <= set(places)
+    assert len({claim.name for claim in STUDY.claims}) == len(STUDY.claims)
+
+
+def test_storage_utilisation_as_published_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One job of 2 nodes with 10 GB on each for 100 s, submitted at 0.
+
+    Held are 20 GB of 480 GB all the time: 1/24. The published code counts 10 GB over 60 GB: 1/6.
+    """
+    jobs = tmp_path / "one.json"
+    jobs.write_text(
+        '{"nb_res": 96, "jobs": [{"id": "1", "subtime": 0, "walltime": 200, "res": 2, "profile": "p"}],'
+        '"profiles": {"p": {"type": "delay", "delay": 100, "bb": 10000000000}}}'
+    )
+    out = tmp_path / "out"
+    main(["run", "--workload", str(jobs), "--policy", "easy", "--no-plots", "--out", str(out)])
+    capsys.readouterr()
+    [folder] = [path.parent for path in out.glob("*/jobs.csv")]
+    found = measure(folder)
+    assert found["storage_utilisation"] == pytest.approx(1 / 24, rel=1e-3)
+    assert found["storage_utilisation_published"] == pytest.approx(1 / 6, rel=1e-3)
+
+
+NAMES = sorted({point.text("policy") for point in STUDY.points(whole=True)})
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(CORRECTED)])
+def test_every_schedule_can_be_built(name: str) -> None:
+    """Names carry depth and balance factor; all follow the published code."""
+    spec = spec_of(name)
+    build_policy(spec)
+    assert spec.literal
+    assert spec.label == ALIASES.get(name, name)
+
+
+def test_options_from_names() -> None:
+    """The last number is the reservation depth, the one before it the balance factor."""
+    assert spec_of("maxutil-1.5-1").options == {"balance": 1.5, "depth": 1}
+    assert spec_of("backfill-sjf-3").options == {"depth": 3}
+    assert spec_of("filler").options == {}
+    assert spec_of("plan-start-0") == spec_of("plan-sum-0")
+
+
+def test_unknown_schedule() -> None:
+    """A schedule that the thesis does not have is a KeyError."""
+    with pytest.raises(KeyError):
+        spec_of("conservative-1")
+
+
+def test_only_annealing_is_random() -> None:
+    """Seeds matter for plan-based schedules only."""
+    assert [name for name in SPLIT if is_random(name)] == ["plan-square-0", "plan-cube-0"]
+
+
+JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 1893, 1691, 1305, 1336)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("model", ["rigid", "io"])
+def test_published_parts(reference: Path, tmp_path: Path, model: str) -> None:
+    """Part by part the published numbers of jobs; the sample exists for the IO-Aware model only."""
+    found = find_inputs(model, reference / "data" / "kth", tmp_path)
+    assert (SAMPLE in found) == (model == "io")
+    prepared = Inputs(tmp_path, lambda _: None)
+    for number in (0, 10):
+        spec = found[PARTS[number]]
+        ((part, _),) = prepared.pairs([spec], [PlatformSpec(source="thesis")], ModelSpec(name=model), 0)
+        assert (part.name, prepared.jobs(part)) == (f"part-{number}", JOBS[number])
+    assert expand(found[FULL])[0].name == FULL
+
+
+def test_missing_data_is_an_error(tmp_path: Path) -> None:
+    """A folder that was named must have the files."""
+    with pytest.raises(SpecError, match=r"--data .*kth-split-32-parts.tar.xz is missing"):
+        find_inputs("rigid", tmp_path, tmp_path)
+
+
+@pytest.mark.reference
+def test_inputs_are_the_published_ones_where_they_are(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the folder that was named, or below the environment's; else nothing is judged, with the reason."""
+    [point, *_] = STUDY.points()
+    monkeypatch.delenv(inputs.VARIABLE, raising=False)
+    assert "drawn anew from the KTH log" in lacks(point)
+    assert lacks(point.replaced(data=str(reference / "data" / "kth"))) == ""
+    monkeypatch.setenv(inputs.VARIABLE, str(reference))
+    assert lacks(point) == ""
+
+
+@pytest.fixture
+def small_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generated log in place of the KTH log, and no published inputs."""
+    monkeypatch.delenv(inputs.VARIABLE, raising=False)
+    monkeypatch.setattr(inputs, "LOG", "kth-like:jobs=320")
+
+
+@pytest.mark.usefixtures("small_log")
+def test_drawn_parts(tmp_path: Path) -> None:
+    """Without the published files the log is converted and cut in 16; the same files every time."""
+    found = find_inputs("io", None, tmp_path)
+    assert list(found) == [*PARTS, FULL, SAMPLE, *DRAWS]
+    again = find_inputs("io", None, tmp_path / "again")
+    for name in (*PARTS, FULL, SAMPLE):
+        spec = found[name]
+        assert Path(spec.source).name == f"{name}.json"
+        assert Path(spec.source).read_bytes() == Path(again[name].source).read_bytes()
+
+
+@pytest.mark.usefixtures("small_log")
+def test_the_whole_log_is_drawn_five_times(tmp_path: Path) -> None:
+    """The original files are lost: the log itself, with burst buffers of five seeds, for both models."""
+    for model in ("rigid", "io"):
+        specs = find_inputs(model, None, tmp_path)
+        assert [(specs[name].source, specs[name].seed) for name in DRAWS] == [(inputs.LOG, seed) for seed in range(5)]
+    grids = [point for point in STUDY.points(whole=True) if point["scale"] == FULL]
+    assert {point["workload"] for point in grids} == set(DRAWS)
+
+
+@pytest.mark.usefixtures("small_log")
+def test_unknown_workload(tmp_path: Path) -> None:
+    """The sample of 1,000 jobs is IO-Aware only; the error names the workloads that there are."""
+    point = STUDY.points()[0].replaced(workload=SAMPLE)
+    with pytest.raises(SpecError, match=r"workload 'io-aware-1000': expected one of part-0, .* with model rigid"):
+        workload(point, tmp_path)
