@@ -1,6 +1,6 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum
 from types import ModuleType
 from typing import Any, Protocol, Self, TypeVar, final, overload
@@ -12,13 +12,11 @@ from spillway.core.fit import DemandRow, Fit, Free
 from spillway.core.placement import Placement, StorageOrder
 from spillway.core.resources import Resource
 from spillway.protocol.messages import Event, JobState, JsonObject, Message, Reply, Request
-from spillway.schedulers.core.execution import Step
 from spillway.schedulers.jobmodels.base import JobModel, Place
 from spillway.schedulers.jobmodels.gates import IoOrder
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import Restarts
 from spillway.schedulers.jobmodels.streams import Streams
-from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.staging import StageLimits
@@ -237,9 +235,6 @@ class Job:
     @property
     def gpus(self) -> int:
         """GPUs that it needs on each of its nodes, from its field ``gpus``; 0 without one."""
-    @property
-    def area(self) -> float:
-        """Requested node-seconds."""
 
 def set_leak_warnings(on: bool) -> None:
     """Choose whether objects of the core that are left when Python ends are named on the standard error; off at first.
@@ -338,9 +333,6 @@ class Timeline:
     @property
     def placement(self) -> Placement:
         """The rules by which fits choose nodes and storages."""
-    @property
-    def steady(self) -> bool:
-        """Whether the choice of a fit stays while it is possible, whatever else is taken (:attr:`Placement.steady`)."""
     @property
     def now_s(self) -> float:
         """Start of the first segment."""
@@ -1447,110 +1439,8 @@ class Done:
     def __len__(self) -> int: ...
     def __getitem__(self, place: int) -> Any: ...
 
-@final
-class Turn:
-    """One transfer that waits or runs at a gate.
-
-    Attributes
-    ----------
-    key
-        Name that the caller chose, unique while the turn waits or runs.
-    application
-        Job that it belongs to.
-    node
-        I/O node, from 0.
-    volume_bytes
-        Bytes to transfer, >= 0.
-    requested_s
-        Time of the request.
-    number
-        Rank among all requests.
-    """
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def application(self) -> str: ...
-    @property
-    def node(self) -> int: ...
-    @property
-    def volume_bytes(self) -> float: ...
-    @property
-    def requested_s(self) -> float: ...
-    @property
-    def number(self) -> int: ...
-
-@final
-class Account:
-    """Account of an application at a gate.
-
-    Attributes
-    ----------
-    entered_s
-        Time of its start, or of its first request (s).
-    waited_s
-        Time during which at least one of its turns waited, closed intervals only (see :meth:`waited`).
-    turns
-        Turns that began.
-    waiting, moving
-        Turns that wait now; turns that have begun and not been released.
-    """
-
-    def __init__(self, entered_s: float) -> None: ...
-    @property
-    def entered_s(self) -> float: ...
-    @property
-    def waited_s(self) -> float: ...
-    @property
-    def turns(self) -> int: ...
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def moving(self) -> int: ...
-    def waited(self, now_s: float) -> float:
-        """Time spent waiting so far (s), the present wait included."""
-
-    def stretch(self, now_s: float) -> float:
-        """Time since the start over the part of it that was not waiting, >= 1; infinite if it only waited."""
-
 class Gate:
     """A gate in front of the I/O nodes, from which the runtime requests turns (``core/session/gate.hpp``)."""
-
-    def enter(self, application: str, now_s: float) -> None:
-        """Open the account of a job at its start; without this it opens with the first request."""
-
-    def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
-        """Request a turn; returns the keys of the turns that begin now: this one, or ().
-
-        Raises
-        ------
-        ValueError
-            The key is in use.
-        """
-
-    def release(self, key: str, now_s: float) -> tuple[str, ...]:
-        """Release the turn of a transfer that has ended in any way; returns the keys of the turns that begin now.
-
-        Raises
-        ------
-        ValueError
-            No turn of that key has begun.
-        """
-
-    def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
-        """Drop the waiting turns of a job that is killed and return their keys.
-
-        Its running transfers continue: their turns are released when they have really ended.
-        """
-
-    def leave(self, application: str, now_s: float) -> Account:
-        """Close and return the account of a job that has ended (an empty one if it had no account).
-
-        Raises
-        ------
-        ValueError
-            It still waits or transfers.
-        """
 
 @final
 class Shared(Gate):
@@ -1569,14 +1459,6 @@ class Exclusive(Gate):
     """
 
     def __init__(self, order: IoOrder | None = None) -> None: ...
-    def holder(self, node: int) -> Turn | None:
-        """The turn that has begun at an I/O node."""
-
-    def waiting(self, node: int) -> tuple[Turn, ...]:
-        """The turns that wait at an I/O node, in order of their requests."""
-
-    def check(self) -> None:
-        """Prove that no application waits at a free I/O node and that the accounts agree."""
 
 @final
 class Hosts:
@@ -1596,16 +1478,13 @@ class Hosts:
         self, nodes: Sequence[int], storages: Sequence[int], pfs: int | None, io_node: Sequence[int]
     ) -> None: ...
 
-@final
 class ProgramRuntime:
-    """The runtime of job models (``core/session/program_runtime.hpp``).
-
-    See :class:`spillway.schedulers.jobmodels.runtime.ProgramRuntime`, which has the same methods.
+    """The runtime of job models (``core/session/program_runtime.hpp``), which sessions call.
 
     Parameters
     ----------
     model, gate, on_record, limits
-        As there.
+        As in :class:`spillway.schedulers.jobmodels.runtime.ProgramRuntime`.
     streams, restarts
         Streams beside submitted jobs; checkpoints of killed attempts, or ``None``: no job resumes.
     """
@@ -1619,28 +1498,17 @@ class ProgramRuntime:
         on_record: Callable[[JobRecord], None] | None,
         limits: StageLimits | None,
     ) -> None: ...
-    @property
-    def idle(self) -> bool:
-        """Whether no job and no sub-job is left."""
-
-    def begin(self, machine: Machine, hosts: Hosts, reuse: bool) -> None:
+    def begin_on(self, machine: Machine, hosts: Hosts, reuse: bool) -> None:
         """Take the machine; ``reuse``: whether the simulator lets profiles be used more than once."""
 
-    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step: ...
-    def unstage(self, job: Job, now_s: float) -> Step: ...
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step: ...
-    def without_nodes(self, job: Job, now_s: float) -> Step: ...
-    def kill(self, job: Job, now_s: float) -> Step: ...
-    def completed(self, job_id: str, state: JobState, return_code: int, now_s: float) -> Step | None: ...
-    def submitted(self, job_id: str, now_s: float) -> Step | None: ...
-    def called(self, now_s: float) -> Step | None: ...
-    def outage(self, closed: Set[int], now_s: float) -> Step: ...
-    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None: ...
-    def published(self) -> tuple[Any, ...]: ...
-    def shown(self, job_id: str) -> Any: ...
-    def take_reports(self) -> tuple[Any, ...]: ...
-    def fault(self) -> str:
-        """Inconsistency of processes, sub-jobs and turns, or an empty text."""
+    def published(self) -> tuple[Any, ...]:
+        """States that the programs of running jobs publish, in order of their starts."""
+
+    def shown(self, job_id: str) -> Any:
+        """The state that a running job publishes."""
+
+    def take_reports(self) -> tuple[Any, ...]:
+        """Reports of programs since the last call."""
 
 @final
 class SubJobs:
@@ -1666,31 +1534,16 @@ class SubJobs:
     def __init__(self, job_id: str, reuse: bool = True) -> None: ...
     @property
     def count(self) -> int: ...
-    def overdue(self, now_s: float) -> bool:
-        """Whether no time is left."""
-
     def run(
-        self, profile: JsonObject, tasks: Sequence[Task], walltime_s: float, now_s: float, requests: list[Request]
-    ) -> list[str]:
-        """Run a profile as sub-jobs side by side: append the requests, return the ids.
+        self, profile: JsonObject, hosts: Sequence[int], walltime_s: float, now_s: float, requests: list[Request]
+    ) -> str:
+        """Run a profile as a sub-job on hosts (Batsim's ids, ascending): append the requests, return its id.
 
         Parameters
         ----------
         walltime_s
             Time that they may take; infinity for no limit.
         """
-
-def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, hosts: Hosts) -> Lowered:
-    """Return the sub-jobs of a transfer for these nodes of an allocation (indices, ascending).
-
-    Raises
-    ------
-    ValueError
-        The transfer needs a burst buffer that the job lacks, or a file system that the platform lacks.
-    """
-
-def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
-    """Bytes that a transfer moves for ``nodes`` nodes; for a striped buffer, or without nodes, on all storages."""
 
 class WorkKind(Enum):
     """Kinds of work (``core/model/profile.hpp``)."""
@@ -1909,13 +1762,8 @@ class StaticJobs:
     def __len__(self) -> int: ...
     def __getitem__(self, place: int) -> SimulatedJob: ...
     def __iter__(self) -> Iterator[SimulatedJob]: ...
-    @property
-    def next_time(self) -> float: ...
     def sort(self) -> None:
         """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``), or as in the file."""
-
-    def pop_first(self) -> SimulatedJob:
-        """Remove and return the first job."""
 
     def find(self, name: str) -> SimulatedJob | None:
         """The job of that name; ``None`` if it is not among them. Changes of it stay."""
@@ -2482,8 +2330,6 @@ class Book:
     def parts_of(self, job_id: str) -> Any:
         """Resources of a job for its nodes, its burst buffer and its bandwidth; ``None`` if it holds nothing."""
     def holds(self, job_id: str) -> bool: ...
-    def extra_nodes(self, job_id: str) -> list[int]:
-        """Nodes that a job was expanded by, ascending."""
     def usage_by_user(self, queue: Sequence[Job], now_s: float) -> list[tuple[str, tuple[float, float]]]:
         """Node-seconds and byte-seconds of each user's jobs until now; users of waiting jobs have 0."""
     @property

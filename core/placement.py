@@ -67,9 +67,3 @@ class Placement:
 
     node_order: NodeOrder = NodeOrder.FIRST_FIT
     storage_order: StorageOrder = StorageOrder.NEAREST
-
-    @property
-    def steady(self) -> bool:
-        """Whether a choice stays while it is possible, whatever else is taken: the first that fits is chosen."""
-        first = (StorageOrder.NEAREST, StorageOrder.BY_ID)
-        return self.node_order is NodeOrder.FIRST_FIT and self.storage_order in first

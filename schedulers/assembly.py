@@ -19,10 +19,9 @@ from spillway.core import NodeOrder, Placement, PublishedTimeline, StorageOrder,
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.core.counted_pools import CountedPools
-from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
-from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.session import Runtime, Session
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplayable

@@ -180,7 +180,6 @@ void bind_book(nb::module_& module) {
           },
           nb::arg("job_id"))
       .def("holds", &Book::holds, nb::arg("job_id"))
-      .def("extra_nodes", &Book::extra_nodes, nb::arg("job_id"))
       .def("usage_by_user", &usage, nb::arg("queue"), nb::arg("now_s"))
       .def_prop_ro("finished_log",
                    [](const Book& self) {

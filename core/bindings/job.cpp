@@ -228,8 +228,6 @@ void bind_job(nb::module_& module) {
       .def_ro("account", &Job::account)
       .def_ro("qos", &Job::qos)
       .def_ro("gpus", &Job::gpus)
-      .def_prop_ro("area",
-                   [](const Job& job) { return static_cast<double>(job.nodes) * job.walltime_s; })
       .def("__repr__", &shown)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), fields(nb::cast<const Job&>(self)));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/collected.hpp"
 #include "bindings/messages.hpp"
 #include "bindings/payload.hpp"
 #include "bindings/python_sides.hpp"
@@ -39,7 +40,7 @@ using batsim::Timer;
 
 /// A loop, and the objects of Python that are its other sides.
 ///
-/// They refer to each other: the collector finds the circle by `traverse` and breaks it by `clear`.
+/// They refer to each other: the collector finds the circle and breaks it by `clear`.
 struct Simulated {
   /// Words of faults (`spillway.simulator.wire.words`), and objects that the loop only refers to.
   nb::object words, engine_object, machines_object, table_object;
@@ -92,16 +93,6 @@ struct Simulated {
     engine.reset();
   }
 
-  int traverse(visitproc visit, void* argument) const {
-    for (const nb::object* it : {&words, &engine_object, &machines_object, &table_object,
-                                 &exchange_object, &extension_object, &observer_object}) {
-      if (!it->is_valid()) continue;
-      const int result = visit(it->ptr(), argument);
-      if (result != 0) return result;
-    }
-    return 0;
-  }
-
   void clear() {
     close();
     for (nb::object* it : {&words, &engine_object, &machines_object, &table_object,
@@ -137,22 +128,12 @@ struct Simulated {
   }
 };
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
-#if PY_VERSION_HEX >= 0x03090000
-  Py_VISIT(Py_TYPE(self));
-#endif
-  if (!nb::inst_ready(self)) return 0;
-  return nb::inst_ptr<Simulated>(self)->traverse(visit, arg);
+int visit(const Simulated& it, const Visitor& visitor) {
+  return visitor(it.words, it.engine_object, it.machines_object, it.table_object,
+                 it.exchange_object, it.extension_object, it.observer_object);
 }
 
-int clear(PyObject* self) {
-  nb::inst_ptr<Simulated>(self)->clear();
-  return 0;
-}
-
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {0, nullptr}};
+void clear(Simulated& it) { it.clear(); }
 
 /// A task of the embedding's own, on hosts, maybe with a transfer between the first two positions.
 ErrandPtr run_errand(Simulated& it, std::int64_t token, const std::vector<std::int32_t>& hosts,
@@ -178,7 +159,7 @@ void bind_loop(nb::module_& module) {
   nb::class_<Timer>(module, "Timer");
   nb::class_<Errand>(module, "Errand");
 
-  nb::class_<Simulated>(module, "Loop", nb::type_slots(slots))
+  nb::class_<Simulated>(module, "Loop", nb::type_slots(collected_slots<Simulated, visit, clear>()))
       .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
                     const LoopOptions&, const nb::module_&, nb::object>(),
            nb::arg("engine"), nb::arg("exchange"), nb::arg("machines"), nb::arg("extension"),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/collected.hpp"
 
 namespace nb = nanobind;
 
@@ -31,12 +32,7 @@ class PythonRoutes final : public RouteSource {
     return nb::cast<std::vector<std::vector<std::int32_t>>>(alike_());
   }
 
-  int traverse(visitproc visit, void* arg) {
-    Py_VISIT(route_.ptr());
-    Py_VISIT(route_once_.ptr());
-    Py_VISIT(alike_.ptr());
-    return 0;
-  }
+  int visit(const Visitor& visitor) const { return visitor(route_, route_once_, alike_); }
   void clear() {
     route_.reset();
     route_once_.reset();
@@ -56,25 +52,16 @@ class PythonRoutes final : public RouteSource {
   nb::object alike_;
 };
 
-PythonRoutes& source_of(PyObject* self) {
-  return static_cast<PythonRoutes&>(nb::inst_ptr<Network>(self)->routes.source());
+PythonRoutes& source_of(const Network& network) {
+  return static_cast<PythonRoutes&>(network.routes.source());
 }
 
 // A platform may keep the network that asks it for routes: a circle that Python's collector must
 // see.
-int traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  return nb::inst_ready(self) ? source_of(self).traverse(visit, arg) : 0;
+int visit(const Network& network, const Visitor& visitor) {
+  return source_of(network).visit(visitor);
 }
-
-int clear(PyObject* self) {
-  if (nb::inst_ready(self)) source_of(self).clear();
-  return 0;
-}
-
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {0, nullptr}};
+void clear(Network& network) { source_of(network).clear(); }
 
 void make(Network* place, std::vector<double> speeds, std::vector<std::int64_t> cores,
           std::vector<double> bandwidths, const std::vector<bool>& fatpipe, nb::object route,
@@ -108,7 +95,7 @@ void group(Network& network, const std::vector<std::int32_t>& members) {
 }  // namespace
 
 void bind_network(nb::module_& module) {
-  nb::class_<Network>(module, "Network", nb::type_slots(slots))
+  nb::class_<Network>(module, "Network", nb::type_slots(collected_slots<Network, visit, clear>()))
       .def("__init__", &make, nb::arg("speeds"), nb::arg("cores"), nb::arg("bandwidths"),
            nb::arg("fatpipe"), nb::arg("route"), nb::arg("route_once"), nb::arg("alike"),
            nb::arg("most_hosts") = GroupLimits().most_hosts, nb::arg("many") = GroupLimits().many)

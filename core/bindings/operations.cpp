@@ -113,40 +113,18 @@ void by_members(Class& bound, const char* name, std::initializer_list<const char
   bound.attr("__match_args__") = nb::tuple(listed);
 }
 
-int visit_transfer(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
-  if (!nb::inst_ready(self)) return 0;
-  return Visitor{visit, arg}(began_of(*nb::inst_ptr<Transfer>(self)));
+int visit_transfer(const Transfer& transfer, const Visitor& visitor) {
+  return visitor(began_of(transfer));
 }
+void clear_transfer(Transfer& transfer) { transfer.began.reset(); }
 
-int clear_transfer(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<Transfer>(self)->began.reset();
-  return 0;
+int visit_compute(const GivenCompute& compute, const Visitor& visitor) {
+  return visitor(compute.dict, began_of(compute));
 }
-
-int visit_compute(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
-  if (!nb::inst_ready(self)) return 0;
-  const auto& compute = *nb::inst_ptr<GivenCompute>(self);
-  const Visitor visitor{visit, arg};
-  if (const int found = visitor(compute.dict)) return found;
-  return visitor(began_of(compute));
-}
-
-int clear_compute(PyObject* self) {
-  if (!nb::inst_ready(self)) return 0;
-  auto& compute = *nb::inst_ptr<GivenCompute>(self);
+void clear_compute(GivenCompute& compute) {
   compute.began.reset();
   compute.dict = nb::none();
-  return 0;
 }
-
-PyType_Slot TRANSFER_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_transfer)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_transfer)},
-                                {0, nullptr}};
-PyType_Slot COMPUTE_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_compute)},
-                               {Py_tp_clear, reinterpret_cast<void*>(clear_compute)},
-                               {0, nullptr}};
 
 // A profile with a delay that Batsim prints as more than 0: it aborts on a registered delay of 0.
 nb::object printable(nb::object dict) {
@@ -251,7 +229,9 @@ void read(nb::handle yielded, nb::handle job, Operation& operation) {
 }
 
 void bind_operations(nb::module_& module) {
-  nb::class_<Transfer> transfer(module, "Transfer", nb::type_slots(TRANSFER_SLOTS));
+  nb::class_<Transfer> transfer(
+      module, "Transfer",
+      nb::type_slots(collected_slots<Transfer, visit_transfer, clear_transfer>()));
   transfer
       .def(
           "__init__",
@@ -287,7 +267,9 @@ void bind_operations(nb::module_& module) {
       transfer, "Transfer",
       {"source", "destination", "bytes_per_node", "stage", "nodes", "abandoned", "began"});
 
-  nb::class_<GivenCompute> compute(module, "Compute", nb::type_slots(COMPUTE_SLOTS));
+  nb::class_<GivenCompute> compute(
+      module, "Compute",
+      nb::type_slots(collected_slots<GivenCompute, visit_compute, clear_compute>()));
   compute
       .def(
           "__init__",

@@ -4,9 +4,6 @@
 
 #include <utility>
 
-#include "bindings/kinds.hpp"
-#include "bindings/payload.hpp"
-#include "bindings/played.hpp"
 #include "bindings/python_types.hpp"
 #include "bindings/translation.hpp"
 #include "bindings/values.hpp"
@@ -23,25 +20,15 @@ Reason stated(nb::handle words) {
   return reason;
 }
 
-NodeIndices indices(nb::handle nodes) {
-  if (nodes.is_none()) return nullptr;
-  return std::make_shared<std::vector<std::int32_t>>(indices_of(nodes));
-}
-
-/// A runtime written in Python.
+/// A runtime written in Python. Its jobs stage nothing and keep their size.
 class PythonRuntime final : public Runtime {
  public:
   explicit PythonRuntime(nb::object runtime) : runtime_(std::move(runtime)) {}
 
-  int rows() const override { return nb::cast<int>(runtime_.attr("rows")); }
-
-  void stage(const JobPtr& job, const AllocationPtr& allocation, double now_s,
-             Step& step) override {
-    add(runtime_.attr("stage")(job, allocation, now_s), step);
+  void stage(const JobPtr& job, const AllocationPtr&, double, Step& step) override {
+    step.staged.push_back({job->id, {}});
   }
-  void unstage(const JobPtr& job, double now_s, Step& step) override {
-    add(runtime_.attr("unstage")(job, now_s), step);
-  }
+  void unstage(const JobPtr&, double, Step&) override {}
   void start(const JobPtr& job, const AllocationPtr& allocation, double now_s,
              Step& step) override {
     add(runtime_.attr("start")(job, allocation, now_s), step);
@@ -92,12 +79,8 @@ class PythonRuntime final : public Runtime {
   void outage(const std::vector<std::int32_t>& closed, double now_s, Step& step) override {
     add(runtime_.attr("outage")(nb::frozenset(tuple_of(closed)), now_s), step);
   }
-  bool give_up(const JobPtr& job, const std::vector<std::int32_t>& nodes, double now_s,
-               Step& step) override {
-    const nb::object found = runtime_.attr("give_up")(job, nb::frozenset(tuple_of(nodes)), now_s);
-    if (found.is_none()) return false;
-    add(found, step);
-    return true;
+  bool give_up(const JobPtr&, const std::vector<std::int32_t>&, double, Step&) override {
+    return false;
   }
   std::string fault() const override {
     runtime_.attr("check")();
@@ -114,20 +97,6 @@ class PythonRuntime final : public Runtime {
       ended.state = state_of(it.attr("state"));
       ended.return_code = nb::cast<int>(it.attr("return_code"));
       ended.reason = stated(it.attr("reason"));
-      ended.left = wrap(it.attr("left"));
-      ended.kept_s = nb::cast<double>(it.attr("kept_s"));
-    }
-    for (const nb::handle it : made.attr("released")) {
-      step.released.push_back({nb::cast<std::string>(it.attr("job_id")), indices(it.attr("nodes")),
-                               kinds_of(it.attr("covering"))});
-    }
-    for (const nb::handle it : made.attr("expected")) {
-      step.expected.push_back({nb::cast<std::string>(it.attr("job_id")),
-                               nb::cast<double>(it.attr("until_s")),
-                               kinds_of(it.attr("covering"))});
-    }
-    for (const nb::handle it : made.attr("staged")) {
-      step.staged.push_back({nb::cast<std::string>(it.attr("job_id")), stated(it.attr("reason"))});
     }
   }
 
@@ -135,21 +104,9 @@ class PythonRuntime final : public Runtime {
   mutable Translation translation_;
 };
 
-/// Whether a class changes nothing of what its native part does.
-bool as_written(nb::handle type) {
-  static Imported base("spillway.schedulers.jobmodels.runtime", "ProgramRuntime");
-  for (const char* name : {"stage", "unstage", "start", "without_nodes", "kill", "move", "handle",
-                           "settle", "outage", "give_up", "check"}) {
-    if (!type.attr(name).is((*base).attr(name))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-std::shared_ptr<Runtime> native_runtime(nb::handle runtime) {
-  if (nb::hasattr(runtime, "core") && as_written(runtime.type()))
-    return played(runtime.attr("core"));
+std::shared_ptr<Runtime> python_runtime(nb::handle runtime) {
   return std::make_shared<PythonRuntime>(nb::borrow(runtime));
 }
 

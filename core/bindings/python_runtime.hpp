@@ -8,8 +8,11 @@
 
 namespace spillway::bindings {
 
-/// What a session calls for a runtime of Python: its native part (attribute `core`), or the runtime
-/// itself, written in Python (`spillway.schedulers.core.execution.Runtime`).
-std::shared_ptr<Runtime> native_runtime(nanobind::handle runtime);
+/// What a session calls for a runtime of Python: the native part of a
+/// `spillway.core.ProgramRuntime`, or else `python_runtime`.
+std::shared_ptr<Runtime> runtime_of(nanobind::handle runtime);
+
+/// A runtime written in Python (`spillway.schedulers.jobmodels.time_sharing_runtime.TimeShared`).
+std::shared_ptr<Runtime> python_runtime(nanobind::handle runtime);
 
 }  // namespace spillway::bindings

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/collected.hpp"
 #include "bindings/job.hpp"
 #include "bindings/values.hpp"
 #include "model/amount.hpp"
@@ -110,14 +111,5 @@ nb::object number_of(const Amount& amount);
 /// The scheduler's jobs and allocations: the objects themselves.
 inline JobPtr job_of(nb::handle object) { return nb::cast<JobPtr>(object); }
 inline AllocationPtr allocation_of(nb::handle object) { return nb::cast<AllocationPtr>(object); }
-
-/// What the collector is told about: objects of Python that something of the core holds.
-struct Visitor {
-  visitproc visit;
-  void* argument;
-  int operator()(nb::handle object) const {
-    return object.ptr() ? visit(object.ptr(), argument) : 0;
-  }
-};
 
 }  // namespace spillway::bindings

@@ -137,6 +137,17 @@ class PySession final : public Scheduler, public Host {
     }
   }
 
+  /// Enact what follows from a call of the runtime; false where the call says that nothing does.
+  template <typename Call>
+  bool follow(Call call) {
+    return guarded([&] {
+      Step step;
+      const bool does = call(step);
+      if (does) core.enact(step);
+      return does;
+    });
+  }
+
   // ------------------------------------------------------------------ the host
 
   void begins(const Event& event) override { call(BEGINS, translation_.to_python(event)); }
@@ -293,56 +304,82 @@ class PySession final : public Scheduler, public Host {
   bool evicted_ = false;
 };
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
-#if PY_VERSION_HEX >= 0x03090000
-  Py_VISIT(Py_TYPE(self));
-#endif
-  if (!nb::inst_ready(self)) return 0;
-  PySession* session = nb::inst_ptr<PySession>(self);
-  Py_VISIT(session->decisions.ptr());
-  return 0;
+int visit(const PySession& session, const Visitor& visitor) { return visitor(session.decisions); }
+
+void clear(PySession& session) { session.decisions.reset(); }
+
+/// A method of the core; its refusals become those of Python.
+template <typename Result, typename... Arguments>
+auto guarded(Result (Session::*method)(Arguments...)) {
+  return [method](PySession& self, std::decay_t<Arguments>... arguments) {
+    return self.guarded([&] { return (self.core.*method)(std::move(arguments)...); });
+  };
 }
 
-int clear(PyObject* self) {
-  nb::inst_ptr<PySession>(self)->decisions.reset();
-  return 0;
+/// A method of the core that refuses nothing.
+template <typename Result, typename... Arguments>
+auto plain(Result (Session::*method)(Arguments...) const) {
+  return [method](const PySession& self, std::decay_t<Arguments>... arguments) -> Result {
+    return (self.core.*method)(std::move(arguments)...);
+  };
+}
+template <typename Result, typename... Arguments>
+auto plain(Result (Session::*method)(Arguments...)) {
+  return [method](PySession& self, std::decay_t<Arguments>... arguments) -> Result {
+    return (self.core.*method)(std::move(arguments)...);
+  };
 }
 
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {0, nullptr}};
+/// A truth of the core that Python may change.
+template <bool Session::* TRUTH, typename Class>
+void def_truth(Class& bound, const char* name) {
+  bound.def_prop_rw(
+      name, [](const PySession& self) { return self.core.*TRUTH; },
+      [](PySession& self, bool value) { self.core.*TRUTH = value; });
+}
+
+/// Check something of a decision against a book alone; `words` has `_refuse`.
+template <typename Check>
+void check_alone(nb::handle words, const JobPtr& job, const AllocationPtr& allocation,
+                 Check check) {
+  try {
+    check();
+  } catch (Refusing& refused) {
+    refused.job = job;
+    refused.allocation = allocation;
+    refuse(words, refused);
+  }
+}
 
 }  // namespace
 
 void bind_session(nb::module_& module) {
-  // Check a start against a book alone; `words` has `_refuse`.
   module.def(
       "check_start",
       [](nb::handle words, const Book& book, bool waiting, JobPtr job, std::int64_t nodes,
          AllocationPtr allocation) {
-        try {
-          check_start(book, waiting, *job, nodes, *allocation);
-        } catch (Refusing& refused) {
-          refused.job = job;
-          refused.allocation = allocation;
-          refuse(words, refused);
-        }
+        check_alone(words, job, allocation,
+                    [&] { check_start(book, waiting, *job, nodes, *allocation); });
       },
       nb::arg("words"), nb::arg("book"), nb::arg("waiting"), nb::arg("job"), nb::arg("nodes"),
       nb::arg("allocation"));
   module.def(
       "check_storages",
       [](nb::handle words, const Book& book, JobPtr job, AllocationPtr allocation) {
-        try {
-          check_storages(book, *job, job->requests(), *allocation);
-        } catch (Refusing& refused) {
-          refused.job = job;
-          refused.allocation = allocation;
-          refuse(words, refused);
-        }
+        check_alone(words, job, allocation,
+                    [&] { check_storages(book, *job, job->requests(), *allocation); });
       },
       nb::arg("words"), nb::arg("book"), nb::arg("job"), nb::arg("allocation"));
-  nb::class_<PySession, Scheduler>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
+
+  nb::class_<PySession, Scheduler> session(
+      module, "SessionCore", nb::type_slots(collected_slots<PySession, visit, clear>()),
+      nb::dynamic_attr());
+  def_truth<&Session::dirty>(session, "dirty");
+  def_truth<&Session::static_done>(session, "static_done");
+  def_truth<&Session::rare>(session, "rare");
+  def_truth<&Session::moldable>(session, "moldable");
+  def_truth<&Session::layered>(session, "layered");
+  session
       .def(
           "__init__",
           [](nb::pointer_and_handle<PySession> self, bool each_event,
@@ -369,31 +406,16 @@ void bind_session(nb::module_& module) {
           "begin",
           [](PySession& self, std::shared_ptr<Book> book, nb::handle runtime, bool dynamic,
              Nodes resources) {
-            self.core.begin(std::move(book), native_runtime(runtime), Wire(dynamic),
+            self.core.begin(std::move(book), runtime_of(runtime), Wire(dynamic),
                             std::move(resources));
           },
           nb::arg("book"), nb::arg("runtime"), nb::arg("dynamic"), nb::arg("resources"))
-      .def_prop_ro("begun", [](const PySession& self) { return self.core.begun(); })
-      .def_prop_ro("finished", [](const PySession& self) { return self.core.finished(); })
+      .def_prop_ro("begun", plain(&Session::begun))
+      .def_prop_ro("finished", plain(&Session::finished))
       .def_rw("log", &PySession::log, nb::arg().none())
       .def_ro("submitted_jobs", &PySession::submitted_jobs)
       .def_ro("ended_jobs", &PySession::ended_jobs)
-      .def_prop_ro("now_s", [](const PySession& self) { return self.core.now_s(); })
-      .def_prop_rw(
-          "dirty", [](const PySession& self) { return self.core.dirty; },
-          [](PySession& self, bool value) { self.core.dirty = value; })
-      .def_prop_rw(
-          "static_done", [](const PySession& self) { return self.core.static_done; },
-          [](PySession& self, bool value) { self.core.static_done = value; })
-      .def_prop_rw(
-          "rare", [](const PySession& self) { return self.core.rare; },
-          [](PySession& self, bool value) { self.core.rare = value; })
-      .def_prop_rw(
-          "moldable", [](const PySession& self) { return self.core.moldable; },
-          [](PySession& self, bool value) { self.core.moldable = value; })
-      .def_prop_rw(
-          "layered", [](const PySession& self) { return self.core.layered; },
-          [](PySession& self, bool value) { self.core.layered = value; })
+      .def_prop_ro("now_s", plain(&Session::now_s))
       .def_prop_ro(
           "line", [](PySession& self) -> Queue& { return self.core.queue(); },
           nb::rv_policy::reference_internal)
@@ -412,10 +434,7 @@ void bind_session(nb::module_& module) {
           },
           nb::arg("job_id"))
       .def_prop_ro("filled_count", [](const PySession& self) { return self.core.filled_s.size(); })
-      .def(
-          "knows",
-          [](const PySession& self, const std::string& job_id) { return self.core.knows(job_id); },
-          nb::arg("job_id"))
+      .def("knows", plain(&Session::knows), nb::arg("job_id"))
       .def(
           "times",
           [](const PySession& self, const std::string& job_id) {
@@ -423,31 +442,14 @@ void bind_session(nb::module_& module) {
             return std::make_pair(times.started_s, times.ended_s);
           },
           nb::arg("job_id"))
-      .def(
-          "note_start",
-          [](PySession& self, const std::string& job_id, double now_s) {
-            self.core.note_start(job_id, now_s);
-          },
-          nb::arg("job_id"), nb::arg("now_s"))
-      .def(
-          "note_end",
-          [](PySession& self, const std::string& job_id, double now_s, bool failed) {
-            self.core.note_end(job_id, now_s, failed);
-          },
-          nb::arg("job_id"), nb::arg("now_s"), nb::arg("failed"))
-      .def(
-          "check_submission",
-          [](PySession& self, const std::string& job_id) {
-            return self.guarded([&] { return self.core.check_submission(job_id); });
-          },
-          nb::arg("job_id"))
+      .def("note_start", plain(&Session::note_start), nb::arg("job_id"), nb::arg("now_s"))
+      .def("note_end", plain(&Session::note_end), nb::arg("job_id"), nb::arg("now_s"),
+           nb::arg("failed"))
+      .def("check_submission", guarded(&Session::check_submission), nb::arg("job_id"))
       .def(
           "check_resources",
           [](PySession& self, const Nodes& ids, const std::string& member) {
-            self.guarded([&] {
-              self.core.check_resources(ids, member.c_str());
-              return true;
-            });
+            self.guarded([&] { self.core.check_resources(ids, member.c_str()); });
           },
           nb::arg("ids"), nb::arg("member"))
       .def_prop_ro(
@@ -476,133 +478,56 @@ void bind_session(nb::module_& module) {
           [](PySession& self, bool finished) { self.core.wire().registration(finished); },
           nb::arg("finished"))
       // decisions and their consequences
-      .def(
-          "tell_submitted", [](PySession& self, JobPtr job) { self.submitted(job); },
-          nb::arg("job"))
-      .def(
-          "tell_started",
-          [](PySession& self, JobPtr job, AllocationPtr allocation) {
-            self.started(job, allocation);
-          },
-          nb::arg("job"), nb::arg("allocation"))
+      .def("tell_submitted", &PySession::submitted, nb::arg("job"))
+      .def("tell_started", &PySession::started, nb::arg("job"), nb::arg("allocation"))
       .def(
           "tell_ended",
           [](PySession& self, RunningPtr running, nb::handle state) {
             self.ended(running, state_of(state));
           },
           nb::arg("running"), nb::arg("state"))
-      .def(
-          "start",
-          [](PySession& self, JobPtr job, AllocationPtr allocation) {
-            self.guarded([&] {
-              self.core.start(job, allocation);
-              return true;
-            });
-          },
-          nb::arg("job"), nb::arg("allocation"))
-      .def(
-          "hold",
-          [](PySession& self, JobPtr job, AllocationPtr allocation, double until_s) {
-            self.guarded([&] {
-              self.core.hold(job, allocation, until_s);
-              return true;
-            });
-          },
-          nb::arg("job"), nb::arg("allocation"), nb::arg("until_s"))
-      .def(
-          "evict",
-          [](PySession& self, JobPtr job) {
-            self.guarded([&] {
-              self.core.evict(job);
-              return true;
-            });
-          },
-          nb::arg("job"))
-      .def(
-          "reject_waiting",
-          [](PySession& self, JobPtr job, const std::string& reason) {
-            self.guarded([&] {
-              self.core.reject_waiting(job, reason);
-              return true;
-            });
-          },
-          nb::arg("job"), nb::arg("reason"))
-      .def(
-          "reject",
-          [](PySession& self, JobPtr job, const std::string& reason) {
-            self.guarded([&] {
-              self.core.reject(job, reason);
-              return true;
-            });
-          },
-          nb::arg("job"), nb::arg("reason"))
-      .def(
-          "kill_job",
-          [](PySession& self, JobPtr job) {
-            self.guarded([&] {
-              self.core.kill(job);
-              return true;
-            });
-          },
-          nb::arg("job"))
-      .def(
-          "wake",
-          [](PySession& self, double time_s) {
-            self.guarded([&] {
-              self.core.wake(time_s);
-              return true;
-            });
-          },
-          nb::arg("time_s"))
-      .def(
-          "enqueue", [](PySession& self, JobPtr job) { self.core.enqueue(job); }, nb::arg("job"))
+      .def("start", guarded(&Session::start), nb::arg("job"), nb::arg("allocation"))
+      .def("hold", guarded(&Session::hold), nb::arg("job"), nb::arg("allocation"),
+           nb::arg("until_s"))
+      .def("evict", guarded(&Session::evict), nb::arg("job"))
+      .def("reject_waiting", guarded(&Session::reject_waiting), nb::arg("job"), nb::arg("reason"))
+      .def("reject", guarded(&Session::reject), nb::arg("job"), nb::arg("reason"))
+      .def("kill_job", guarded(&Session::kill), nb::arg("job"))
+      .def("wake", guarded(&Session::wake), nb::arg("time_s"))
+      .def("enqueue", plain(&Session::enqueue), nb::arg("job"))
       .def(
           "send_one",
           [](PySession& self, nb::handle request) {
-            self.guarded([&] {
-              self.core.send(self.translation().request(request));
-              return true;
-            });
+            self.guarded([&] { self.core.send(self.translation().request(request)); });
           },
           nb::arg("request"))
       .def(
           "hear",
           [](PySession& self, nb::handle event) {
-            self.guarded([&] {
-              self.core.hear(self.translation().event(event));
-              return true;
-            });
+            self.guarded([&] { self.core.hear(self.translation().event(event)); });
           },
           nb::arg("event"))
       .def("report_outage",
            [](PySession& self) {
-             self.guarded([&] {
-               Step step;
+             self.follow([&](Step& step) {
                self.core.runtime().outage(self.core.wire().closed(), self.core.now_s(), step);
-               self.core.enact(step);
                return true;
              });
            })
       .def(
           "give_up_nodes",
           [](PySession& self, JobPtr job, Nodes nodes) {
-            return self.guarded([&] {
-              Step step;
-              if (!self.core.runtime().give_up(job, ascending(std::move(nodes)), self.core.now_s(),
-                                               step))
-                return false;
-              self.core.enact(step);
-              return true;
+            return self.follow([&](Step& step) {
+              return self.core.runtime().give_up(job, ascending(std::move(nodes)),
+                                                 self.core.now_s(), step);
             });
           },
           nb::arg("job"), nb::arg("nodes"))
       .def(
           "end_without_nodes",
           [](PySession& self, JobPtr job) {
-            self.guarded([&] {
-              Step step;
+            self.follow([&](Step& step) {
               self.core.runtime().without_nodes(job, self.core.now_s(), step);
-              self.core.enact(step);
               return true;
             });
           },

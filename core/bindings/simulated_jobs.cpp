@@ -238,9 +238,7 @@ void bind_simulated_jobs(nb::module_& module) {
           },
           nb::arg("place"))
       .def("__iter__", [](std::shared_ptr<StaticJobs> it) { return StaticJobsIterator{it}; })
-      .def_prop_ro("next_time", &StaticJobs::next_s)
       .def("sort", &StaticJobs::sort)
-      .def("pop_first", &StaticJobs::pop_first)
       .def("find", &StaticJobs::find, nb::arg("name"))
       .def_prop_ro("profile_names", [](const StaticJobs& it) {
         nb::set names;

@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/collected.hpp"
 #include "bindings/translation.hpp"
 
 namespace nb = nanobind;
@@ -38,11 +39,7 @@ class PyStopwatch final : public Scheduler {
   const Stopwatch& watch() const { return watch_; }
   nb::object session() const { return session_; }
 
-  int traverse(visitproc visit, void* arg) const {
-    Py_VISIT(session_.ptr());
-    Py_VISIT(report_.ptr());
-    return 0;
-  }
+  int visit(const Visitor& visitor) const { return visitor(session_, report_); }
   void clear() { report_ = nb::none(); }
 
  private:
@@ -51,26 +48,14 @@ class PyStopwatch final : public Scheduler {
   Stopwatch watch_;
 };
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
-#if PY_VERSION_HEX >= 0x03090000
-  Py_VISIT(Py_TYPE(self));
-#endif
-  return nb::inst_ready(self) ? nb::inst_ptr<PyStopwatch>(self)->traverse(visit, arg) : 0;
-}
-
-int clear(PyObject* self) {
-  nb::inst_ptr<PyStopwatch>(self)->clear();
-  return 0;
-}
-
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {0, nullptr}};
+int visit(const PyStopwatch& watch, const Visitor& visitor) { return watch.visit(visitor); }
+void clear(PyStopwatch& watch) { watch.clear(); }
 
 }  // namespace
 
 void bind_stopwatch(nb::module_& module) {
-  nb::class_<PyStopwatch, Scheduler>(module, "Stopwatch", nb::type_slots(slots))
+  nb::class_<PyStopwatch, Scheduler>(module, "Stopwatch",
+                                     nb::type_slots(collected_slots<PyStopwatch, visit, clear>()))
       .def(nb::init<nb::object, nb::object>(), nb::arg("session"), nb::arg("report"))
       .def("handle", &PyStopwatch::handle, nb::arg("message"))
       .def_prop_ro("finished",

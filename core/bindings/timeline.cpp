@@ -205,7 +205,6 @@ void bind_timeline(nb::module_& module) {
       .def_prop_ro("machine", [](const Timeline& self) { return python_machine(*self.machine()); })
       .def_prop_ro("placement",
                    [](const Timeline& self) { return python_placement(*self.machine()); })
-      .def_prop_ro("steady", &Timeline::steady)
       .def_prop_ro("now_s", &Timeline::now_s)
       .def("__len__", &Timeline::size)
       .def("breakpoints", [](const Timeline& self) { return self.steps().times(); })

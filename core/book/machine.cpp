@@ -62,9 +62,6 @@ void Machine::lay_out() {
   first_link = first_storage + storages;
   first_pool = first_link + links;
   width = first_pool + pools;
-  steady =
-      facts_.node_order == NodeOrder::FIRST_FIT && (facts_.storage_order == StorageOrder::NEAREST ||
-                                                    facts_.storage_order == StorageOrder::BY_ID);
   racks = facts_.storage_order == StorageOrder::RACK;
   capacity.assign(static_cast<std::size_t>(width), 0);
   least = capacity;

@@ -136,9 +136,8 @@ class Machine {
   std::int64_t words = 0, storages = 0, links = 0, pools = 0;
   std::int64_t first_storage = 0, first_link = 0, first_pool = 0, width = 0;
   std::int64_t total_bytes = 0, largest_bytes = 0, widest_rate = 0;
-  bool steady = false;   // a choice stays while it is possible, whatever else is taken
-  bool racks = false;    // only storage nodes of a node's own rack serve it
-  bool layered = false;  // some pools are layers
+  bool racks = false;                  // only storage nodes of a node's own rack serve it
+  bool layered = false;                // some pools are layers
   std::vector<std::int64_t> capacity;  // the row of the empty machine
   std::vector<std::int64_t> least;     // least amounts left, by column
   std::vector<std::int64_t> below;     // nodes below each link, directly or not

@@ -62,8 +62,6 @@ class Timeline {
 
   const MachinePtr& machine() const { return machine_; }
   bool holds_nodes_longer() const { return longer_; }
-  // Whether the choice of a fit stays while it is possible, whatever else is taken.
-  bool steady() const { return machine_->steady && !longer_; }
 
   double now_s() const { return steps_.time(0); }
   std::int64_t size() const { return steps_.size(); }

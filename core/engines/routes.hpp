@@ -28,7 +28,7 @@ class Routes {
 
   std::int32_t hosts() const { return hosts_; }
   const RouteGroups& groups() const { return groups_; }
-  RouteSource& source() { return *source_; }
+  RouteSource& source() const { return *source_; }
 
   /// Makes routes ready for an all-to-all among hosts without known groups: a machine too large for
   /// a search takes its groups by construction.

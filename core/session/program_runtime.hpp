@@ -47,7 +47,6 @@ class ProgramRuntime final : public Runtime {
   // Take the machine; `reuse`: whether the simulator lets profiles be used more than once.
   void begin(Hosts hosts, bool reuse);
 
-  int rows() const override { return 1; }
   void stage(const JobPtr& job, const AllocationPtr& allocation, double now_s, Step& step) override;
   void unstage(const JobPtr& job, double now_s, Step& step) override;
   void start(const JobPtr& job, const AllocationPtr& allocation, double now_s, Step& step) override;

@@ -27,9 +27,6 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
   virtual ~Runtime() = default;
 
-  // Number of jobs that can share a node in time.
-  virtual int rows() const = 0;
-
   // Fill the burst buffer that a waiting job was given; the step with its end names the job.
   virtual void stage(const JobPtr& job, const AllocationPtr& allocation, double now_s,
                      Step& step) = 0;

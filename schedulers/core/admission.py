@@ -9,7 +9,7 @@ from typing import Any
 from spillway.core import Placement, PublishedTimeline, Timeline
 from spillway.protocol.limits import LATEST_S
 from spillway.schedulers.core.counted_pools import CountedPools
-from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.demand import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions

@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import spillway.core as native
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
@@ -29,6 +29,7 @@ from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     AnswerEstimate,
+    BatsimConfig,
     CallMeLater,
     EnergyAnswer,
     EstimateQuery,
@@ -57,7 +58,6 @@ from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.deaths import Kills
 from spillway.schedulers.core.decisions import Decisions
 from spillway.schedulers.core.dependents import Dependents, SettledJob
-from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.layers import layer_pools
 from spillway.schedulers.core.losses import Losses
 from spillway.schedulers.core.observer import Observer
@@ -75,6 +75,23 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Policy, Running, warnings_of
+
+
+class Runtime(Protocol):
+    """Plays started jobs; the core calls it (``core/session/runtime.hpp``). One instance serves one conversation."""
+
+    @property
+    def rows(self) -> int:
+        """Number of jobs that can share a node in time; policies get a machine with as many rows of nodes."""
+        ...
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Receive the machine and the simulator's settings; raise RemoteProtocolError where a needed one is off."""
+        ...
+
+    def refuses(self, job: Job) -> str | None:
+        """Return the reason why it cannot play a job, or ``None``; raise RemoteProtocolError for a malformed job."""
+        ...
 
 
 class Session(native.SessionCore):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from spillway.core import Placement, Timeline
-from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.demand import Demand
 from spillway.schedulers.core.outages import OnOutage
 from spillway.schedulers.core.preemption import Rest
 from spillway.schedulers.core.steering import Steering

@@ -30,7 +30,7 @@ from spillway.core import Compute as Compute
 from spillway.core import Done as Done
 from spillway.core import Resource
 from spillway.core import Transfer as Transfer
-from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.demand import Demand
 from spillway.schedulers.jobmodels.record import Checkpoints as Checkpoints
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job, Lives
@@ -103,7 +103,7 @@ class GiveBack:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Publish a state to controllers (:meth:`spillway.schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
+    """Publish a state to controllers (:meth:`spillway.core.ProgramRuntime.published`)."""
 
     state: Any
 
@@ -119,7 +119,7 @@ class Shrinks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Notify controllers of an event (:meth:`...runtime.ProgramRuntime.take_reports`)."""
+    """Notify controllers of an event (:meth:`spillway.core.ProgramRuntime.take_reports`)."""
 
     what: Any
 

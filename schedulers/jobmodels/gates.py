@@ -26,12 +26,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 
-from spillway.base.errors import shown
-from spillway.core import Account as Account
 from spillway.core import Exclusive as Exclusive
 from spillway.core import Gate as Gate
 from spillway.core import Shared as Shared
-from spillway.core import Turn as Turn
 
 
 class IoControl(enum.Enum):
@@ -62,17 +59,4 @@ def make_gate(control: IoControl, order: IoOrder = IoOrder.FIFO) -> Gate:
 _MAKERS: Mapping[IoControl, Callable[[IoOrder], Gate]] = {
     IoControl.SHARED: lambda _: Shared(),
     IoControl.EXCLUSIVE: Exclusive,
-}
-
-
-def misuse(code: int, name: str) -> str:
-    """Words for a turn or an application that a gate refuses."""
-    return _MISUSES[code].format(repr(name), shown(name))
-
-
-_MISUSES: Mapping[int, str] = {
-    1: "turn {0} has begun already",
-    2: "turn {0} waits already",
-    3: "no turn {0} has begun",
-    4: "{1} still waits or transfers",
 }

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from spillway.base.errors import OptionError, shown
 from spillway.base.options import option
 from spillway.protocol.messages import JsonObject
-from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.demand import Demand, stream_rate
 from spillway.schedulers.jobmodels.base import (
     Checkpoints,
     Compute,
@@ -29,7 +29,6 @@ from spillway.schedulers.jobmodels.base import (
     waited,
 )
 from spillway.schedulers.jobmodels.compute import SPLITTABLE, split_profile
-from spillway.schedulers.jobmodels.demand import stream_rate
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import IO_RATE_FIELD, Job
 from spillway.schedulers.model.machine import Machine
@@ -195,7 +194,7 @@ class StageStream:
     factor: float = 1.0
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """See :class:`spillway.schedulers.core.execution.Demand`; a job must not also state a rate of its own."""
+        """See :class:`spillway.schedulers.core.demand.Demand`; a job must not also state a rate of its own."""
         if job.io_rate:
             raise ValueError(
                 f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"

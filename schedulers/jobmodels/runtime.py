@@ -1,7 +1,7 @@
 """The one runtime that plays job models: sub-jobs, kills, walltimes, turns at the I/O gate and ends of jobs.
 
-It is compiled (``core/session/program_runtime.hpp`` states its rules); here it meets the session, and refuses machines
-and jobs that its model cannot play.
+It is compiled (``core/session/program_runtime.hpp`` states its rules); here it refuses machines and jobs that its model
+cannot play.
 
 A checkpoint in a burst buffer is kept on its storage nodes until the next attempt starts, beside the bookings there; it
 is lost when one of them goes out at any time from the start of the attempt that wrote it. A drained checkpoint is kept
@@ -15,24 +15,23 @@ Jeannot, Pallez, Vidal, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Ma
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from spillway.base.errors import DecisionRefused, RemoteProtocolError
+import spillway.core as native
+from spillway.base.errors import RemoteProtocolError
 from spillway.core import Hosts
-from spillway.core import ProgramRuntime as CompiledRuntime
-from spillway.protocol.messages import BatsimConfig, Event, JobCompleted, JobKilled, JobSubmitted, RequestedCall
-from spillway.schedulers.core.execution import NOTHING, Step
+from spillway.protocol.messages import BatsimConfig
 from spillway.schedulers.jobmodels.base import FileSystem, JobModel
 from spillway.schedulers.jobmodels.gates import Gate, Shared
 from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import require_dynamic_jobs
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import STAGING_SECONDS, StageLimits, staging_of
 
 
-class ProgramRuntime:
+class ProgramRuntime(native.ProgramRuntime):
     """Plays the programs of a job model.
 
     Parameters
@@ -49,11 +48,6 @@ class ProgramRuntime:
         Time-outs of staging if burst buffers have lives of their own; ``None`` if jobs stage on their nodes.
     restarts
         Whether resubmitted jobs resume from their last checkpoint.
-
-    Attributes
-    ----------
-    core
-        The compiled runtime.
     """
 
     rows: ClassVar[int] = 1
@@ -68,19 +62,10 @@ class ProgramRuntime:
         limits: StageLimits | None = None,
         restarts: bool = False,
     ) -> None:
+        super().__init__(model, gate or Shared(), Streams(), Restarts() if restarts else None, on_record, limits)
         self.model = model
-        self.core = CompiledRuntime(
-            model,
-            gate if gate is not None else Shared(),
-            Streams(),
-            Restarts() if restarts else None,
-            on_record,
-            limits,
-        )
         self._limits = limits
         self._depth = io_node_depth
-
-    # ------------------------------------------------------------------ calls from the session
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
         """Take the machine; refuse a simulator or a platform that does not meet the model's needs."""
@@ -96,7 +81,7 @@ class ProgramRuntime:
                 "with 'pfs' or the property storage_kind=pfs), and the platform has no such host",
                 "$.events[0].data.storage_resources",
             )
-        self.core.begin(machine, hosts_of(machine, self._depth), config.profile_reuse_enabled)
+        self.begin_on(machine, hosts_of(machine, self._depth), config.profile_reuse_enabled)
 
     def refuses(self, job: Job) -> str | None:
         """Return why the model cannot play a job; ``None`` if it can."""
@@ -108,74 +93,6 @@ class ProgramRuntime:
                 "(--bb-life)"
             )
         return self.model.refuses(job)
-
-    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Begin to fill the burst buffer of a waiting job; if jobs stage on their nodes, report it as staged."""
-        return self.core.stage(job, allocation, now_s)
-
-    def unstage(self, job: Job, now_s: float) -> Step:
-        """Stop the stage-in of a waiting job and drop its process."""
-        return self.core.unstage(job, now_s)
-
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Begin a job's program; a job that is not run as it was submitted is rejected to the simulator."""
-        return self.core.start(job, allocation, now_s)
-
-    def without_nodes(self, job: Job, now_s: float) -> Step:
-        """Keep the record of a job without nodes; the simulator cannot execute it: there it is rejected."""
-        return self.core.without_nodes(job, now_s)
-
-    def kill(self, job: Job, now_s: float) -> Step:
-        """End a job: kill its running parts except transfers beside, give up its waits; at once if nothing runs."""
-        return self.core.kill(job, now_s)
-
-    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Refuse to move a job: jobs stay on their nodes."""
-        raise DecisionRefused(job.id, "jobs can only be moved where they share nodes in time (gang scheduling)")
-
-    def handle(self, event: Event, now_s: float) -> Step | None:
-        """Handle events about running jobs and their sub-jobs; ``None`` for other events."""
-        if isinstance(event, JobCompleted):
-            return self.core.completed(event.job_id, event.state, event.return_code, now_s)
-        if isinstance(event, JobSubmitted):
-            return self.core.submitted(event.job_id, now_s)
-        if isinstance(event, RequestedCall):
-            return self.core.called(now_s)
-        return NOTHING if isinstance(event, JobKilled) else None
-
-    def settle(self, now_s: float) -> Step:
-        """Return nothing: all requests have been returned already."""
-        return NOTHING
-
-    def outage(self, closed: Set[int], now_s: float) -> Step:
-        """Note the hosts that are out; transfers that waited for the file system begin when it is back."""
-        return self.core.outage(closed, now_s)
-
-    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Let a job continue without some nodes, if the state that its program publishes can be shrunk.
-
-        An operation that runs on them continues; one that waits for its turn is planned again, with fewer nodes.
-        """
-        return self.core.give_up(job, nodes, now_s)
-
-    def check(self) -> None:
-        """Prove that processes, sub-jobs and turns agree; for tests."""
-        fault = self.core.fault()
-        assert not fault, fault
-
-    # ------------------------------------------------------------------ calls from controllers
-
-    def published(self) -> tuple[Any, ...]:
-        """States that the programs of running jobs publish, in order of their starts."""
-        return self.core.published()
-
-    def shown(self, job_id: str) -> Any:
-        """The state that a running job publishes."""
-        return self.core.shown(job_id)
-
-    def take_reports(self) -> tuple[Any, ...]:
-        """Reports of programs since the last call."""
-        return self.core.take_reports()
 
 
 def hosts_of(machine: Machine, depth: int = 0) -> Hosts:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spillway.base.errors import RemoteProtocolError, shown
-from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.demand import Demand, stream_rate
 from spillway.schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
-from spillway.schedulers.jobmodels.demand import stream_rate
 from spillway.schedulers.jobmodels.streams import MERGED
 from spillway.schedulers.model.job import LARGEST_SIZE, Job, JobField
 from spillway.schedulers.model.machine import Machine
@@ -77,7 +76,7 @@ class DeclaredStream:
     from_storages: ClassVar[bool] = False
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """See :class:`spillway.schedulers.core.execution.Demand`."""
+        """See :class:`spillway.schedulers.core.demand.Demand`."""
         amount = stream_bytes(job)
         return job.io_rate if job.io_rate or not amount else stream_rate(amount, expected_s)
 

@@ -1,4 +1,4 @@
-"""Sub-jobs, which replace a job in the simulator's registry: named, registered and executed only here.
+"""Sub-jobs, which replace a job in the simulator's registry: their names, and what they need.
 
 The sub-jobs of job ``w0!15`` are in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
 are named by their kind, ``delay_profile_0``. Each sub-job is registered and executed by messages of its own
@@ -7,34 +7,14 @@ are named by their kind, ``delay_profile_0``. Each sub-job is registered and exe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from spillway.base.errors import RemoteProtocolError
-from spillway.core import SubJobs as SubJobs
-from spillway.core import lower as lower
-from spillway.core import volume as volume
-from spillway.protocol.messages import BatsimConfig, JsonObject
+from spillway.protocol.messages import BatsimConfig
 
 SHORTEST_WALLTIME_S = 1e-6
 """Batsim prints walltimes with six decimals and aborts on 0: shorter times count as 0."""
 
 SEPARATOR = "%"
 """Replaces the ``!`` of a job's id in the name of the job's own workload."""
-
-
-class Task(NamedTuple):
-    """One sub-job: Batsim ids of its hosts (ascending), and the host of each storage label of its profile."""
-
-    hosts: tuple[int, ...]
-    storage: dict[str, int] | None = None
-
-
-class Lowered(NamedTuple):
-    """A profile, and the sub-jobs that run it side by side."""
-
-    profile: JsonObject
-    tasks: Sequence[Task]
 
 
 def require_dynamic_jobs(config: BatsimConfig, what: str) -> None:

@@ -19,10 +19,11 @@ Zhang et al., JSSPP 2003, sections 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from spillway.core import SubJobs
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
@@ -37,10 +38,9 @@ from spillway.protocol.messages import (
     RequestedCall,
     SetJobMetadata,
 )
-from spillway.schedulers.core.execution import NOTHING, Ended, Staged, Step
 from spillway.schedulers.jobmodels.record import JobRecord, without_nodes
 from spillway.schedulers.jobmodels.slices import Remaining, remaining_of, unscalable
-from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, Task, require_dynamic_jobs
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, require_dynamic_jobs
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timesharing.bandwidth import FreeBandwidth, Links
@@ -49,6 +49,25 @@ from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
 from spillway.schedulers.timesharing.migration import MigrationStart
 from spillway.schedulers.timesharing.slices import MICRO, Slices, to_us
+
+
+class _JobEnd(NamedTuple):
+    """The end of a job (not of a sub-job); ``reason``: why it ended without a request, or empty."""
+
+    job_id: str
+    state: JobState
+    return_code: int
+    reason: str = ""
+
+
+class _Step(NamedTuple):
+    """Consequences of one event: ``requests`` to send, in order, and ``ended`` jobs."""
+
+    requests: Sequence[Request] = ()
+    ended: Sequence[_JobEnd] = ()
+
+
+_NOTHING = _Step()
 
 
 @dataclass(slots=True)
@@ -132,7 +151,7 @@ class TimeShared:
         """Return why a job's profile cannot be run in slices; ``None`` if it can."""
         return unscalable(job)
 
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> _Step:
         """Add a job; its first slice comes with :meth:`settle`."""
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
@@ -143,21 +162,13 @@ class TimeShared:
             job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record, allocation.io_rate
         )
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
-        return Step((*requests, RejectJob(now_s, job.id)))
+        return _Step((*requests, RejectJob(now_s, job.id)))
 
-    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Report a job as staged: jobs that take turns stage nothing."""
-        return Step(staged=(Staged(job.id),))
-
-    def without_nodes(self, job: Job, now_s: float) -> Step:
+    def without_nodes(self, job: Job, now_s: float) -> _Step:
         """Keep the record of a job without nodes; in the simulator it is rejected."""
         if self._on_record is not None:
             self._on_record(without_nodes(job, now_s))
-        return Step((RejectJob(now_s, job.id),))
-
-    def unstage(self, job: Job, now_s: float) -> Step:
-        """Do nothing: no bytes move into burst buffers."""
-        return NOTHING
+        return _Step((RejectJob(now_s, job.id),))
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Give a job other rows or columns; its running stretch continues if it is in the right place."""
@@ -167,7 +178,7 @@ class TimeShared:
         if shared.target != before:
             shared.moves_us = self._migration_start.begins_us(to_us(now_s), self._slices)
 
-    def kill(self, job: Job, now_s: float) -> Step:
+    def kill(self, job: Job, now_s: float) -> _Step:
         """End a job: at once if no stretch runs, otherwise at the end of its stretch, which is killed."""
         shared = self._jobs[job.id]
         if not shared.live:
@@ -175,16 +186,16 @@ class TimeShared:
             return self._end(shared, JobState.COMPLETED_KILLED, -2, now_s)
         shared.killed = True
         if shared.dying:
-            return NOTHING
+            return _NOTHING
         shared.dying = True
-        return Step((KillJob(now_s, (shared.live,)),))
+        return _Step((KillJob(now_s, (shared.live,)),))
 
-    def handle(self, event: Event, now_s: float) -> Step | None:
+    def handle(self, event: Event, now_s: float) -> _Step | None:
         """Handle events about stretches and the ends of slices; ``None`` for other events."""
         handler = self._HANDLERS.get(type(event))
         return None if handler is None else handler(self, event, now_s)
 
-    def settle(self, now_s: float) -> Step:
+    def settle(self, now_s: float) -> _Step:
         """Stop and begin stretches at the end of a message, and request a call for the next slice.
 
         A stretch that has lasted as long as its job needs is not stopped: it began nanoseconds after its slice, as
@@ -205,7 +216,7 @@ class TimeShared:
             shared.dying = True
         if stops:
             requests.append(KillJob(now_s, tuple(shared.live for shared in stops)))
-        ended: list[Ended] = []
+        ended: list[_JobEnd] = []
         for shared in list(self._jobs.values()):
             turn = shared.rows & bit and shared.moves_us <= now_us
             if not turn or shared.live or self._held & shared.target:
@@ -221,35 +232,31 @@ class TimeShared:
             if boundary_us > self._asked_us:
                 self._asked_us = boundary_us
                 requests.append(CallMeLater(now_s, boundary_us / MICRO))
-        return Step(requests, ended)
+        return _Step(requests, ended)
 
-    def outage(self, closed: Set[int], now_s: float) -> Step:
+    def outage(self, closed: Set[int], now_s: float) -> _Step:
         """Note the nodes that are out; a stretch that runs there continues to its end."""
         self._out = mask_of(index for host, index in self._machine.node_index.items() if host in closed)
-        return NOTHING
+        return _NOTHING
 
     def check(self) -> None:
         """Prove that running stretches and their jobs agree."""
         assert {shared.live for shared in self._jobs.values() if shared.live} == self._live.keys(), "stretches differ"
 
-    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Return ``None``: jobs keep their size here."""
-        return None
-
     # ------------------------------------------------------------------ events
 
-    def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
+    def _completed(self, event: JobCompleted, now_s: float) -> _Step | None:
         shared = self._live.get(event.job_id)
         if shared is None:
             return None
         if event.state is JobState.COMPLETED_KILLED and shared.dying:
             shared.last = event.state, event.return_code
-            return NOTHING  # the confirmation with its progress follows in the same message
+            return _NOTHING  # the confirmation with its progress follows in the same message
         self._release(shared)
         return self._end(shared, event.state, event.return_code, now_s)
 
-    def _killed(self, event: JobKilled, now_s: float) -> Step:
-        ended: list[Ended] = []
+    def _killed(self, event: JobKilled, now_s: float) -> _Step:
+        ended: list[_JobEnd] = []
         for sub_id in event.job_ids:
             shared = self._live.get(sub_id)
             if shared is None:
@@ -263,17 +270,17 @@ class TimeShared:
             shared.budget_s -= own_us / MICRO
             if shared.killed or shared.budget_s < SHORTEST_WALLTIME_S:
                 ended += self._end(shared, *shared.last, now_s).ended
-        return Step((), ended)
+        return _Step((), ended)
 
-    def _submitted(self, event: JobSubmitted, now_s: float) -> Step | None:
-        return NOTHING if "%" in event.job_id and event.job_id in self._live else None
+    def _submitted(self, event: JobSubmitted, now_s: float) -> _Step | None:
+        return _NOTHING if "%" in event.job_id and event.job_id in self._live else None
 
-    def _called(self, event: RequestedCall, now_s: float) -> Step | None:
+    def _called(self, event: RequestedCall, now_s: float) -> _Step | None:
         """Hide the beginning of a slice from the policy; other calls are its own."""
         mine = self._asked_us >= 0 and to_us(now_s) >= self._asked_us
-        return NOTHING if mine else None
+        return _NOTHING if mine else None
 
-    _HANDLERS: ClassVar[dict[type, Callable[[TimeShared, Any, float], Step | None]]] = {
+    _HANDLERS: ClassVar[dict[type, Callable[[TimeShared, Any, float], _Step | None]]] = {
         JobCompleted: _completed,
         JobKilled: _killed,
         JobSubmitted: _submitted,
@@ -325,7 +332,7 @@ class TimeShared:
         hosts = self._machine.alloc_ids(columns_of(shared.columns))
         shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.remaining.lag_us / MICRO
         walltime_s = shared.sub_jobs.deadline_s - now_s
-        (shared.live,) = shared.sub_jobs.run(shared.remaining.profile(), (Task(hosts),), walltime_s, now_s, requests)
+        shared.live = shared.sub_jobs.run(shared.remaining.profile(), hosts, walltime_s, now_s, requests)
         shared.since_us, shared.held = to_us(now_s), shared.columns
         self._live[shared.live] = shared
         self._held |= shared.held
@@ -337,7 +344,7 @@ class TimeShared:
         self._room.give(0, shared.held, shared.rate)
         shared.live, shared.held, shared.dying = "", 0, False
 
-    def _lose(self, shared: _MatrixJob, now_s: float) -> Ended:
+    def _lose(self, shared: _MatrixJob, now_s: float) -> _JobEnd:
         """End a job that cannot run in its turn."""
         node = columns_of(self._out & shared.target)[0]
         shared.record.idle_end_s = now_s
@@ -345,11 +352,11 @@ class TimeShared:
         name = self._machine.nodes[node].name
         return ended._replace(reason=f"its next slice needs node {name}, which is unavailable")
 
-    def _end(self, shared: _MatrixJob, state: JobState, return_code: int, now_s: float) -> Step:
+    def _end(self, shared: _MatrixJob, state: JobState, return_code: int, now_s: float) -> _Step:
         del self._jobs[shared.job.id]
         record = shared.record
         record.end_s, record.state, record.return_code = now_s, state, return_code
         record.sub_jobs = shared.sub_jobs.count
         if self._on_record is not None:
             self._on_record(record)
-        return Step((), (Ended(shared.job.id, state, return_code),))
+        return _Step((), (_JobEnd(shared.job.id, state, return_code),))

@@ -159,7 +159,7 @@ LAW: Mapping[str, Rule] = {
     ),
     # Of the core only the interface to a session, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
-        "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "core",
+        "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.demand", "core",
         "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*",
         "protocol.messages", "protocol.limits", "base.options", "base.errors",
         others="numpy msgspec",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,6 @@ from spillway.core import PublishedTimeline, Resource
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import write_machine
 from spillway.protocol.messages import (
-    CallMeLater,
-    Event,
     JobCompleted,
     JobState,
     JobSubmitted,
@@ -28,16 +27,20 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from spillway.schedulers.core.execution import NOTHING, Ended, Expected, Released, Step
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
+from spillway.schedulers.jobmodels.base import Compute, GiveBack, Granted, JobModel, Program
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding
 from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
 from spillway.schedulers.policykit.view import Holding, Running, View
+from tests.schedulers.jobmodels.dynamic_wire import Told
+from tests.schedulers.jobmodels.dynamic_wire import machine as dynamic_machine
 
 BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
 MACHINE = SimulationBegins(
@@ -51,30 +54,21 @@ BOTH = Allocation((), (0, 1), 6)
 Pass = Callable[[View], Iterable[Decision]]
 
 
-class Drains(ProgramRuntime):
-    """A job gives its nodes back when it has computed and drains its burst buffer for 200 s after that."""
+@dataclass(frozen=True)
+class Faulty(JobModel):
+    """A job on node 0 computes and gives node 1 back."""
 
-    def __init__(self) -> None:
-        super().__init__(Rigid())
-        self.draining = ""
-
-    def handle(self, event: Event, now_s: float) -> Step | None:
-        """Nodes back at the completion, the end at the call."""
-        if isinstance(event, JobCompleted):
-            self.draining = event.job_id
-            nodes = Released(event.job_id, None, ~Resource.BURST_BUFFERS)
-            drained = Expected(event.job_id, now_s + 200.0, Resource.BURST_BUFFERS)
-            return Step((CallMeLater(now_s, now_s + 200.0),), released=(nodes,), expected=(drained,))
-        if isinstance(event, RequestedCall) and self.draining:
-            return Step(ended=(Ended(self.draining, JobState.COMPLETED_SUCCESSFULLY, 0),))
-        return NOTHING if self.draining else None
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """Two operations."""
+        yield Compute({"type": "delay", "delay": 1.0})
+        yield GiveBack((1,), Resource.NODES)
 
 
-def submitted(number: int, nodes: int, bb: int, at: float = 0.0) -> JobSubmitted:
+def submitted(number: int, nodes: int, bb: int, at: float = 0.0, **fields: float) -> JobSubmitted:
     """A job of at most 600 s."""
     job_id = f"w0!{number}"
-    fields = {"id": job_id, "subtime": at, "res": nodes, "walltime": 600, "profile": "p", "bb": bb}
-    return JobSubmitted(at, job_id, fields)
+    given = {"id": job_id, "subtime": at, "res": nodes, "walltime": 600, "profile": "p", "bb": bb, **fields}
+    return JobSubmitted(at, job_id, given)
 
 
 def opened(policy: Pass, **options: object) -> Session:
@@ -112,12 +106,14 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
         seen.append(tuple(view.running))
         yield from staged(view)
 
-    session = Session(policy, Drains(), terms=Terms(lives=lambda job: STAGED), observer=recorder)
+    session = Session(
+        policy, ProgramRuntime(Rigid(), limits=StageLimits()), terms=Terms(lives=lambda job: STAGED), observer=recorder
+    )
     session.handle(Message(0.0, (MACHINE,)))
     write_machine(session.machine, tmp_path / "machine.json")
     done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
     events = (
-        (100.0, submitted(1, 2, 6, 100.0)),
+        (100.0, submitted(1, 2, 6, 100.0, stage_out_s=200.0)),
         (160.0, RequestedCall(160.0)),
         (700.0, done),
         (900.0, RequestedCall(900.0)),
@@ -135,12 +131,12 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
 
 
 def test_the_view_says_what_is_held_and_until_when(played: tuple[JobTable, list[tuple[Running, ...]], Path]) -> None:
-    """At 700 the nodes are back and the drain is expected to end at 900."""
+    """At 700 the nodes are back; the drain is expected to end at 960: 600 s of walltime after 160, and 200 s."""
     _, seen, _ = played
     (running,) = seen[2]
     assert running.allocation == Allocation((), (0, 1), 6)
     held = Allocation((0, 1), (0, 1), 6)
-    assert running.holdings == (Holding(Resource.BURST_BUFFERS, held, 100.0, 900.0),)
+    assert running.holdings == (Holding(Resource.BURST_BUFFERS, held, 100.0, 960.0),)
 
 
 def test_the_files_say_when_what_was_held(played: tuple[JobTable, list[tuple[Running, ...]], Path]) -> None:
@@ -293,12 +289,7 @@ def test_the_published_timeline_knows_no_lives() -> None:
 def test_a_model_that_gives_back_too_much_is_refused() -> None:
     """The job and the node are named."""
 
-    class Faulty(ProgramRuntime):
-        def handle(self, event: Event, now_s: float) -> Step | None:
-            done = isinstance(event, JobCompleted)
-            return Step(released=(Released("w0!1", (1,), Resource.NODES),)) if done else None
-
-    session = opened(lambda view: [Start(job, Allocation((0,))) for job in view.queue], runtime=Faulty(Rigid()))
-    session.handle(Message(0.0, (submitted(1, 1, 0),)))
+    told = Told(ProgramRuntime(Faulty()), dynamic_machine())
+    told.start(Job("w0!1", 1, 0.0, 600.0, 1, profile_name="p"), Allocation((0,)), 0.0)
     with pytest.raises(DecisionRefused, match="holds nothing to give back for node 1"):
-        session.handle(Message(1.0, (JobCompleted(1.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0,)),)))
+        told.tell(1.0, JobCompleted(1.0, "w0%1!0", JobState.COMPLETED_SUCCESSFULLY, 0, (0,)))

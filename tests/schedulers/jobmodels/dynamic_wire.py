@@ -13,7 +13,9 @@ from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
     JobState,
+    JobSubmitted,
     KillJob,
+    Message,
     RegisterJob,
     RegisterProfile,
     Request,
@@ -21,9 +23,11 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from spillway.schedulers.core.execution import Ended, Runtime
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Runtime, Session
+from spillway.schedulers.model.decisions import Decision, Kill, Start
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.view import Running, View
 from tests.schedulers.jobmodels.wire_rules import WireRules
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
@@ -31,19 +35,74 @@ BANDWIDTH = 10.0
 """Bytes per second of every transfer to the file system."""
 
 
-def machine(nodes: int = 4, racks: int = 1) -> Machine:
+def machine(nodes: int = 4, racks: int = 1) -> SimulationBegins:
     """Nodes in racks, two storage nodes, a file system (the last id)."""
-    return Machine.from_simulation_begins(
-        SimulationBegins(
-            0.0,
-            tuple(ResourceInfo(i, f"n{i}", properties={"location": f"r{i * racks // nodes}"}) for i in range(nodes)),
-            (
-                ResourceInfo(nodes, "s0", properties={"capacity_bytes": "1000"}),
-                ResourceInfo(nodes + 1, "s1", properties={"capacity_bytes": "1000"}),
-                ResourceInfo(nodes + 2, "pfs"),
-            ),
-        )
+    return SimulationBegins(
+        0.0,
+        tuple(ResourceInfo(i, f"n{i}", properties={"location": f"r{i * racks // nodes}"}) for i in range(nodes)),
+        (
+            ResourceInfo(nodes, "s0", properties={"capacity_bytes": "1000"}),
+            ResourceInfo(nodes + 1, "s1", properties={"capacity_bytes": "1000"}),
+            ResourceInfo(nodes + 2, "pfs"),
+        ),
+        config=DYNAMIC,
     )
+
+
+class Told(Observer):
+    """A session whose policy decides what it is told.
+
+    Attributes
+    ----------
+    ends
+        Time and state of each ended job.
+    left
+        Id and nodes of a job each time that it has given some back.
+    """
+
+    def __init__(self, execution: Runtime, begins: SimulationBegins) -> None:
+        self.ends: dict[str, tuple[float, JobState]] = {}
+        self.left: list[tuple[str, tuple[int, ...]]] = []
+        self._decisions: list[Decision] = []
+        self.session = Session(self._decide, execution, observer=self)
+        self.session.handle(Message(0.0, (begins,)))
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Note an end."""
+        assert running.job.id not in self.ends, "a job ended twice"
+        self.ends[running.job.id] = now_s, state
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """Note the nodes that are left."""
+        self.left.append((running.job.id, running.allocation.nodes))
+
+    def tell(self, now_s: float, *events: Event) -> tuple[Request, ...]:
+        """The requests that follow from events."""
+        requests = self.session.handle(Message(now_s, events)).events
+        self.session.check()
+        return tuple(requests)
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> tuple[Request, ...]:
+        """Submit a job, and start it at once."""
+        fields = {"id": job.name, "subtime": now_s, "res": job.nodes, "profile": job.profile_name, **job.extras}
+        if job.bb_bytes:
+            fields["bb"] = job.bb_bytes
+        if job.walltime_s < float("inf"):
+            fields["walltime"] = job.walltime_s
+        self._start = job.id, allocation
+        return self.tell(now_s, JobSubmitted(now_s, job.id, fields, job.profile))
+
+    def kill(self, job: Job, now_s: float) -> tuple[Request, ...]:
+        """Kill a running job."""
+        self._decisions.append(Kill(job, "told"))
+        return self.tell(now_s, RequestedCall(now_s))
+
+    def _decide(self, view: View) -> Iterable[Decision]:
+        for job in view.queue:
+            assert job.id == self._start[0]
+            yield Start(job, self._start[1])
+        decisions, self._decisions = self._decisions, []
+        yield from decisions
 
 
 class Wire:
@@ -54,17 +113,16 @@ class Wire:
     transfers
         ``(start, end, job, hosts)`` of every transfer to or from the file system that has ended.
     ends
-        ``(time, end)`` of every job.
+        Time and state of the end of every job.
     """
 
-    def __init__(self, execution: Runtime, shape: Machine, config: BatsimConfig = DYNAMIC) -> None:
-        self.execution = execution
-        execution.begin(shape, config)
-        self.pfs = shape.pfs_id
-        self.guard = WireRules(config, {})
+    def __init__(self, execution: Runtime, begins: SimulationBegins) -> None:
+        self.told = Told(execution, begins)
+        self.pfs = begins.storage_resources[-1].id
+        self.guard = WireRules(begins.config, {})
         self.now_s = 0.0
         self.log: list[Request] = []
-        self.ends: dict[str, tuple[float, Ended]] = {}
+        self.ends = self.told.ends
         self.transfers: list[tuple[float, float, str, tuple[int, ...]]] = []
         self._profiles: dict[tuple[str, str], dict[str, Any]] = {}
         self._jobs: dict[str, dict[str, Any]] = {}
@@ -75,16 +133,12 @@ class Wire:
     def start(self, job: Job, allocation: Allocation) -> None:
         """Start a job now."""
         self.guard.submitted(job.id)
-        step = self.execution.start(job, allocation, self.now_s)
-        self._apply(step.requests)
-        self._note(step.ended)
+        self._apply(self.told.start(job, allocation, self.now_s))
 
     def kill(self, job: Job) -> None:
         """Kill a job now, unless it has ended."""
         if job.id not in self.ends:
-            step = self.execution.kill(job, self.now_s)
-            self._apply(step.requests)
-            self._note(step.ended)
+            self._apply(self.told.kill(job, self.now_s))
 
     def run(self, until_s: float = float("inf")) -> None:
         """Let time pass."""
@@ -147,15 +201,7 @@ class Wire:
         self._tell(JobCompleted(self.now_s, sub, state, code, hosts))
 
     def _tell(self, event: Event) -> None:
-        step = self.execution.handle(event, self.now_s)
-        if step is not None:
-            self._note(step.ended)
-            self._apply(step.requests)
-
-    def _note(self, ended: Iterable[Ended]) -> None:
-        for end in ended:
-            assert end.job_id not in self.ends, "a job ended twice"
-            self.ends[end.job_id] = (self.now_s, end)
+        self._apply(self.told.tell(self.now_s, event))
 
     def _at(self, time_s: float, what: str) -> None:
         self._count += 1

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.protocol.messages import ExecuteJob, JobCompleted, JobState, KillJob
+from spillway.protocol.messages import ExecuteJob, JobCompleted, JobState, KillJob, Notify, NotifyKind
 from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
 from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
 from spillway.schedulers.jobmodels.io_aware import IoAware
@@ -74,8 +74,7 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
     """Never two transfers with the file system at once; every job ends; drains reach the file system all the same."""
     model = IoAware(phase_target=2.0, early_release=early)
     records: dict[str, JobRecord] = {}
-    gate = Exclusive(order)
-    wire = Wire(ProgramRuntime(model, gate, 0, lambda r: records.update({r.job.id: r})), machine())
+    wire = Wire(ProgramRuntime(model, Exclusive(order), 0, lambda r: records.update({r.job.id: r})), machine())
     made = [job(i, cpu, 20, wall) for i, (cpu, wall) in enumerate(jobs)]
     for index, one in enumerate(made):
         wire.start(one, place(index))
@@ -83,16 +82,14 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
         wire.run(float(time_s))
         if number < len(made):
             wire.kill(made[number])
-        gate.check()
     wire.run()
     spans = sorted((a, b) for a, b, _, _ in wire.transfers)
     assert all(first[1] <= second[0] + 1e-9 for first, second in itertools.pairwise(spans))
     assert wire.ends.keys() == {one.id for one in made}
     assert not wire.busy()
-    assert gate.holder(0) is None
     for one in made:
         checkpoints = records[one.id].moved_bytes.get("checkpoint", 0)
-        if wire.ends[one.id][1].state is JobState.COMPLETED_SUCCESSFULLY:
+        if wire.ends[one.id][1] is JobState.COMPLETED_SUCCESSFULLY:
             assert checkpoints == records[one.id].moved_bytes.get("drain", 0)
         else:
             assert one.walltime_s < math.inf or int(one.id[3:]) in kills
@@ -100,19 +97,18 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
 
 def test_a_drain_that_cannot_begin_kills_no_job_a_second_time() -> None:
     """Failed before: KILL_JOB twice, as the turn of a killed job's drain came before the kill was confirmed."""
-    runtime = ProgramRuntime(MODEL, Exclusive())
-    wire = Wire(runtime, machine())
+    wire = Wire(ProgramRuntime(MODEL, Exclusive()), machine())
     wire.start(job(0, 5.0), place(0))
     wire.run(5.0)
     wire.start(job(1), place(1))  # its stage-in has the gate until 7 s; the drain of job 0 waits from 5.5 s on
     wire.run(6.0)
-    runtime.outage({4}, 6.0)
-    killed = [request for request in runtime.kill(job(0), 6.0).requests if isinstance(request, KillJob)]
-    assert len(killed) == 1
     [transfer] = wire.moving()
-    step = runtime.handle(JobCompleted(6.0, transfer, JobState.COMPLETED_SUCCESSFULLY, 0, ()), 6.0)
-    assert step is not None
-    assert not [request for request in step.requests if isinstance(request, KillJob)]
+    out = Notify(6.0, NotifyKind.MACHINE_UNAVAILABLE.value, (4,))
+    assert not wire.told.tell(6.0, out)
+    killed = [request for request in wire.told.kill(job(0), 6.0) if isinstance(request, KillJob)]
+    assert len(killed) == 1
+    requests = wire.told.tell(6.0, JobCompleted(6.0, transfer, JobState.COMPLETED_SUCCESSFULLY, 0, ()))
+    assert not [request for request in requests if isinstance(request, KillJob)]
 
 
 @dataclass(frozen=True)
@@ -132,13 +128,11 @@ class Beside(JobModel):
 def test_a_transfer_beside_without_the_file_system_takes_no_turn() -> None:
     """Failed before: two writes of 2 s to burst buffers waited for each other, the second one from 0 to 2 s."""
     records: list[JobRecord] = []
-    gate = Exclusive()
-    wire = Wire(ProgramRuntime(Beside(), gate, 0, records.append), machine())
+    wire = Wire(ProgramRuntime(Beside(), Exclusive(), 0, records.append), machine())
     for number in range(2):
         wire.start(job(number), place(number))
     begun = [request for request in wire.log if isinstance(request, ExecuteJob)]
     assert len(begun) == 4, "both computations and both writes begin at 0"
-    assert gate.holder(0) is None
     wire.run()
     assert {end[0] for end in wire.ends.values()} == {6.0}
     assert [record.moved_bytes["checkpoint"] for record in records] == [20, 20]
@@ -146,21 +140,24 @@ def test_a_transfer_beside_without_the_file_system_takes_no_turn() -> None:
 
 @dataclass(frozen=True)
 class Writes(JobModel):
-    """Does only one phase, of 90 bytes."""
+    """Does only one phase, of as many bytes as the profile states."""
 
     needs: ClassVar[Needs] = Needs(gate=True)
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """One operation."""
-        yield Compute({"type": "delay", "delay": 6.0}, turn_bytes=90.0)
+        yield Compute({"type": "delay", "delay": 6.0}, turn_bytes=job.profile["bytes"])
 
 
 def test_the_parts_of_a_phase_share_its_volume() -> None:
-    """Failed before: the part at each I/O node counted with all 90 bytes, although 2 of 3 nodes have 60 of them."""
-    gate = Exclusive()
-    wire = Wire(ProgramRuntime(Writes(), gate, 1), machine(4, racks=2))
-    wire.start(Job("w0!0", 0, 0.0, math.inf, 3, 0, 0, "p", {}), Allocation((0, 1, 2)))
-    turns = gate.holder(0), gate.holder(1)
-    assert [turn.volume_bytes for turn in turns if turn is not None] == [60.0, 30.0]
+    """Failed before: the part at each I/O node counted with all 90 bytes, although one of 3 nodes has 30 of them.
+
+    At the second I/O node, which the first job holds, the part of 30 bytes comes before a phase of 45.
+    """
+    wire = Wire(ProgramRuntime(Writes(), Exclusive(IoOrder.SHORTEST), 1), machine(6, racks=2))
+    for number, size, nodes in ((0, 1.0, (5,)), (1, 45.0, (4,)), (2, 90.0, (0, 1, 3))):
+        profile = {"type": "delay", "delay": 6.0, "bytes": size}
+        wire.start(Job(f"w0!{number}", number, 0.0, math.inf, len(nodes), 0, 0, "p", profile), Allocation(nodes))
     wire.run()
-    assert (gate.holder(0), gate.holder(1)) == (None, None)
+    begun = [request.alloc for request in wire.log if isinstance(request, ExecuteJob)]
+    assert begun == [(5,), (0, 1), (3,), (4,)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from spillway.protocol.messages import (
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity
 from spillway.schedulers.controllers.sharing import Expansion
-from spillway.schedulers.core.execution import Ended, Released
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.gates import Exclusive
@@ -37,19 +37,19 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.wire.command import main
+from tests.schedulers.jobmodels.dynamic_wire import Told
 from tests.schedulers.jobmodels.wire_rules import WireRules
 from tests.simulator.peers import decoded, listening
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 
 
-def machine() -> Machine:
+def machine(config: BatsimConfig) -> SimulationBegins:
     """Eight nodes and a file system (id 8)."""
     nodes = tuple(ResourceInfo(i, f"n{i}") for i in range(8))
-    return Machine.from_simulation_begins(SimulationBegins(0.0, nodes, (ResourceInfo(8, "pfs"),)))
+    return SimulationBegins(0.0, nodes, (ResourceInfo(8, "pfs"),), config=config)
 
 
 def job(name: str = "1", walltime_s: float = 1000.0, nodes: int = 2, **changes: Any) -> Job:
@@ -77,44 +77,38 @@ class Wire:
 
     def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC, watched: bool = False) -> None:
         self.records: list[AppRecord] = []
-        self.gate = Exclusive()
-        self.execution = runtime(self.records, self.gate, watched)
-        self.apps = Applications(self.execution)
-        self.execution.begin(machine(), config)
+        execution = runtime(self.records, Exclusive(), watched)
+        self.apps = Applications(execution)
+        self.told = Told(execution, machine(config))
         self.guard = WireRules(config, {"w0": {}})
         self.running: list[str] = []
         self.log: list[Request] = []
-        self.ended: list[Ended] = []
-        self.released: list[Released] = []
         first = 0
         for one in jobs:
             self.guard.submitted(one.id)
-            reason = self.execution.refuses(one)
-            assert reason is None
-            self.apply(self.execution.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0).requests)
+            self.apply(self.told.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0))
             first += one.nodes
 
-    def apply(self, requests: Any) -> None:
+    def apply(self, requests: Sequence[Request]) -> None:
         """Take requests."""
-        batch = list(requests)
-        self.guard.check(batch)
-        self.log += batch
-        self.running += [request.job_id for request in batch if isinstance(request, ExecuteJob)]
-
-    def take(self, step: Any) -> None:
-        """Apply the step that follows from an event."""
-        assert step is not None
-        self.apply(step.requests)
-        self.ended += step.ended
-        self.released += step.released
-        self.execution.check()
+        self.guard.check(requests)
+        self.log += requests
+        self.running += [request.job_id for request in requests if isinstance(request, ExecuteJob)]
 
     def complete(self, sub_id: str, now_s: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
         """A sub-job ends."""
         self.running.remove(sub_id)
         self.guard.completed((sub_id,))
         code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -2
-        self.take(self.execution.handle(JobCompleted(now_s, sub_id, state, code, ()), now_s))
+        self.apply(self.told.tell(now_s, JobCompleted(now_s, sub_id, state, code, ())))
+
+    def agree(self, steps: Sequence[Step], gained: Allocation | None, now_s: float) -> None:
+        """Agree with the first job on changes of size."""
+        if gained is not None:
+            self.told.session.book.advance(now_s)
+            self.told.session.book.expand("w0!1", gained, now_s, 1000.0)
+        self.apps.agree("w0!1", steps, gained, now_s)
+        self.told.session.check()
 
     def last(self, kind: type) -> Any:
         """The last request of a kind."""
@@ -132,7 +126,7 @@ def test_a_whole_life() -> None:
     wire.complete("w0%1!2", 130.0)
     for number, now_s in ((3, 190.0), (4, 250.0), (5, 261.0)):
         wire.complete(f"w0%1!{number}", now_s)
-    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_SUCCESSFULLY, 0)]
+    assert wire.told.ends == {"w0!1": (261.0, JobState.COMPLETED_SUCCESSFULLY)}
     record = wire.records[0]
     assert (record.iterations, record.intervals, record.compute_s, record.node_seconds) == (8, 4, 240.0, 522.0)
     assert [(phase.asked_s, phase.end_s) for phase in record.phases] == [(120.0, 130.0), (250.0, 261.0)]
@@ -153,8 +147,7 @@ def test_decisions_find_everything_worked_out() -> None:
 def test_growing_and_shrinking_at_control_points() -> None:
     """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
     wire = Wire(job())
-    wire.apps.agree("w0!1", (Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
-    wire.execution.check()
+    wire.agree((Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
     view = wire.apps.views()[0]
     assert (view.nodes, view.held, view.settled_nodes) == (2, 5, 3)
     wire.complete("w0%1!0", 60.0)
@@ -166,13 +159,13 @@ def test_growing_and_shrinking_at_control_points() -> None:
     for number, now_s in ((2, 87.0), (3, 92.0), (4, 116.0)):
         wire.complete(f"w0%1!{number}", now_s)
     assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7), "those that leave take part in the reconfiguration"
-    assert wire.released == []
+    assert wire.told.left == []
     wire.complete("w0%1!5", 119.0)
-    assert wire.released == [Released("w0!1", (5, 7))]
+    assert wire.told.left == [("w0!1", (0, 1, 2))]
     assert wire.last(ExecuteJob).alloc == (0, 1, 2)
     wire.complete("w0%1!6", 159.0)
     wire.complete("w0%1!7", 162.0)
-    assert wire.ended
+    assert wire.told.ends
     assert wire.records[0].sizes == [(0.0, 2), (63.0, 5), (119.0, 3)]
     assert wire.records[0].node_seconds == 2 * 10 + 5 * 109 + 3 * 43
 
@@ -180,10 +173,10 @@ def test_growing_and_shrinking_at_control_points() -> None:
 def test_given_and_taken_back_before_it_was_used() -> None:
     """No reconfiguration; the nodes are back at the control point."""
     wire = Wire(job())
-    wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.apps.agree("w0!1", (Step(2, -3),), None, 20.0)
+    wire.agree((Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.agree((Step(2, -3),), None, 20.0)
     wire.complete("w0%1!0", 60.0)
-    assert wire.released == [Released("w0!1", (2, 5, 7))]
+    assert wire.told.left == [("w0!1", (0, 1))]
     assert wire.last(ExecuteJob).alloc == (0, 1)
     assert wire.records == []
 
@@ -191,10 +184,10 @@ def test_given_and_taken_back_before_it_was_used() -> None:
 def test_without_overhead_the_size_changes_at_once() -> None:
     """The next interval runs on the new nodes; a part is given back together with unused nodes."""
     wire = Wire(job(overhead=0.0))
-    wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.apps.agree("w0!1", (Step(2, -2),), None, 20.0)
+    wire.agree((Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.agree((Step(2, -2),), None, 20.0)
     wire.complete("w0%1!0", 60.0)
-    assert wire.released == [Released("w0!1", (5, 7))]
+    assert wire.told.left == [("w0!1", (0, 1, 2))]
     assert wire.last(ExecuteJob).alloc == (0, 1, 2)
 
 
@@ -224,13 +217,12 @@ def test_an_end_while_waiting_gives_the_turn_up(ends: str) -> None:
         for name in "12":
             wire.complete(f"w0%{name}!{number}", now_s)
     if ends == "killed":
-        wire.take(wire.execution.kill(job("2"), 125.0))
+        wire.apply(wire.told.kill(job("2"), 124.0))
     else:
-        wire.take(wire.execution.handle(RequestedCall(125.0), 125.0))
+        wire.apply(wire.told.tell(125.0, RequestedCall(125.0)))
     state = {"killed": JobState.COMPLETED_KILLED, "walltime": JobState.COMPLETED_WALLTIME_REACHED}[ends]
-    assert [(end.job_id, end.state) for end in wire.ended] == [("w0!2", state)]
+    assert wire.told.ends == {"w0!2": (124.0 if ends == "killed" else 125.0, state)}
     wire.complete("w0%1!2", 130.0)
-    wire.gate.check()
     assert wire.running == ["w0%1!3"]
 
 
@@ -239,7 +231,7 @@ def test_what_it_needs() -> None:
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
         Wire(job(), config=BatsimConfig())
     with pytest.raises(RemoteProtocolError, match="control_every: 3 does not divide"):
-        Wire(job(control_every=3))
+        Malleable().refuses(job(control_every=3))
 
 
 def test_the_same_over_zeromq_and_without_profile_reuse(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.operations import Operation, Operations, operations_of
-from tests.schedulers.jobmodels.dynamic_wire import BANDWIDTH, DYNAMIC, Wire, machine
+from tests.schedulers.jobmodels.dynamic_wire import BANDWIDTH, Told, Wire, machine
 
 
 def job(number: int, nodes: int = 1, walltime_s: float = math.inf, **periods: float) -> Job:
@@ -110,25 +111,23 @@ def test_the_walltime_ends_a_waiting_job_and_the_turn_passes_on() -> None:
     for index, one in enumerate(jobs):
         wire.start(one, place(one, index))
     wire.run()
-    assert (wire.ends["w0!1"][0], wire.ends["w0!1"][1].state) == (3.0, JobState.COMPLETED_WALLTIME_REACHED)
+    assert wire.ends["w0!1"] == (3.0, JobState.COMPLETED_WALLTIME_REACHED)
     assert [owner[-1] for _, _, owner, _ in wire.transfers] == ["0", "2"]
     assert wire.ends["w0!2"][0] == 11.0
 
 
 def test_a_job_without_operations_runs_rigidly() -> None:
     """No sub-jobs, no rejection in Batsim's books."""
-    execution = runtime(Exclusive())
-    execution.begin(machine(), DYNAMIC)
-    plain = job(0)
-    requests = execution.start(plain, place(plain, 0), 0.0).requests
+    told, plain = Told(runtime(Exclusive()), machine()), job(0)
+    requests = told.start(plain, place(plain, 0), 0.0)
     assert [type(request).__name__ for request in requests] == ["ExecuteJob"]
-    assert len(execution.kill(plain, 1.0).requests) == 1
+    assert len(told.kill(plain, 1.0)) == 1
 
 
 def test_an_explicit_sequence_begins_and_ends_as_it_says() -> None:
     """Read 10 bytes, compute 2 s, write 30 bytes: 1 + 2 + 3 s; the job itself leaves Batsim's books at once."""
     steps = [{"io_bytes": 10}, {"compute_s": 2}, {"io_bytes": 30}, {"compute_s": 0}]
-    one = Job("w0!0", 0, 0.0, math.inf, 1, 0, 0, "p", {"type": "delay", "operations": steps})
+    one = Job("w0!0", 0, 0.0, math.inf, 1, 0, 0, "p", {"type": "delay", "delay": 5.0, "operations": steps})
     wire = Wire(runtime(Shared()), machine())
     wire.start(one, place(one, 0))
     assert isinstance(wire.log[-1], RejectJob)
@@ -139,7 +138,7 @@ def test_an_explicit_sequence_begins_and_ends_as_it_says() -> None:
 def test_what_the_simulator_must_offer() -> None:
     """Dynamic jobs and a file system; otherwise one clear error."""
     with pytest.raises(RemoteProtocolError, match="enable-dynamic-jobs"):
-        runtime().begin(machine(), BatsimConfig())
+        Told(runtime(), msgspec.structs.replace(machine(), config=BatsimConfig()))
 
 
 @pytest.mark.parametrize(
@@ -199,8 +198,7 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: i
     """Never two applications on one I/O node; every job ends, and those not killed or late did all they had to."""
     records: dict[str, JobRecord] = {}
     shape = machine(nodes=24, racks=2)
-    gate = Exclusive(order)
-    wire = Wire(runtime(gate, depth, lambda record: records.update({record.job.id: record})), shape)
+    wire = Wire(runtime(Exclusive(order), depth, lambda record: records.update({record.job.id: record})), shape)
     made = [job(i, nodes, wall, **periods) for i, (nodes, wall, periods) in enumerate(jobs)]
     for index, one in enumerate(made):
         wire.start(one, place(one, 4 * index))
@@ -208,7 +206,6 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: i
         wire.run(float(time_s))
         if number < len(made):
             wire.kill(made[number])
-        gate.check()
     wire.run()
     rack = {node: (node * 2 // 24 if depth else 0) for node in range(24)}
     for io_node in range(2):
@@ -219,7 +216,7 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: i
     for one in made:
         operations = operations_of(one.profile)
         assert operations is not None
-        if wire.ends[one.id][1].state is JobState.COMPLETED_SUCCESSFULLY:
+        if wire.ends[one.id][1] is JobState.COMPLETED_SUCCESSFULLY:
             assert records[one.id].operations == len(operations)
             moved = sum((b - a) * BANDWIDTH * len(hosts) for a, b, owner, hosts in wire.transfers if owner == one.id)
             assert moved == pytest.approx(operations.io_bytes)

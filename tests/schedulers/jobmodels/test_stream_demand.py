@@ -10,9 +10,9 @@ import pytest
 from spillway.base.errors import OptionError, RemoteProtocolError
 from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.core.demand import stream_rate
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.base import JobModel
-from spillway.schedulers.jobmodels.demand import stream_rate
 from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_bytes
 from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream, stream_bytes
 from spillway.schedulers.model.job import Job
