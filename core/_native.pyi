@@ -814,7 +814,8 @@ def demand_keys(parts: Sequence[Sequence[int]]) -> tuple[list[int], list[int], i
 class Engine:
     """A machine on which parallel tasks run, and its clock (``core/engines/engine.hpp``).
 
-    Callers check what they give; methods of unknown handles return -1.
+    Handles grow with each start and are never used twice. Callers check what they give; methods of unknown handles
+    return -1.
 
     Attributes
     ----------
@@ -841,10 +842,30 @@ class Engine:
         destinations: Sequence[int],
         amounts: Sequence[float],
     ) -> int:
-        """Start a task at the present clock; return its handle (:class:`spillway.simulator.engines.base.Engine`)."""
+        """Start a task at the present clock; return its handle.
+
+        Its latency passes first, then its work begins. A task without any work ends in the next ``advance``, without
+        time passing.
+
+        Parameters
+        ----------
+        hosts
+            Indices into ``platform.hosts``. The same host may occur more than once and then takes as many shares of
+            its cores.
+        flops
+            Work of each position, one number for all, or none.
+        each
+            Bytes between every ordered pair of different positions.
+        sources, destinations, amounts
+            Transfers between positions of its hosts, bytes.
+        """
 
     def sleep(self, seconds: float) -> int:
-        """Start a task that uses no resource and ends after a time."""
+        """Start a task that uses no resource and ends after a time, such as a delay job.
+
+        SimGrid counts down the rest of a sleep, and takes less than 1e-9 s as 0; ends of sleeps agree with its clock
+        to the last bit, instants given to ``advance`` only up to rounding.
+        """
 
     def cancel(self, handle: int) -> float:
         """Remove a task; return its progress in [0, 1], or -1 if no task of that handle is active."""
@@ -856,7 +877,11 @@ class Engine:
         """Instant at which the next task ends if nothing is started or cancelled before; ``inf`` without one."""
 
     def advance(self, until: float) -> list[int]:
-        """Move the clock to an instant or to the next end, whichever comes first; return the tasks that ended."""
+        """Move the clock to an instant or to the next end, whichever comes first; return the tasks that ended.
+
+        They come in SimGrid's order, that of their starts. The clock stays the same if ``until`` is infinite and no
+        task is active, or no task can make progress (hosts of speed 0; then the ``simgrid`` engine fails instead).
+        """
 
     def change_speed(self, host: int, speed: float) -> None:
         """Change the speed of a host, flop/s of one core."""
@@ -2065,7 +2090,7 @@ class Loop:
     Parameters
     ----------
     engine
-        An engine of the core, or another (:class:`spillway.simulator.engines.base.Engine`).
+        An engine of the core, or one of Python with its methods.
     exchange
         The scheduler: one of the core, or a function that gives the reply to a message (``None``: it comes later).
     machines

@@ -83,10 +83,12 @@ class Episode:
         needs = world.spec.needs()
         self._chooser, self._session = world.session(account)
         self._open = ExitStack()
+        engine = ENGINES[world.engine](world.platform, world.path)
+        self._open.enter_context(engine)
         self._simulation = Simulation(
             world.platform,
             [workload],
-            self._open.enter_context(ENGINES[world.engine](world.platform, world.path)),
+            engine,
             InProcessLink(self._session),
             SimulationOptions(
                 export=export,

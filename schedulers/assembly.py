@@ -30,7 +30,6 @@ from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.jobmodels.slices import rest_of, unscalable
-from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.jobmodels.time_sharing_runtime import TimeShared
 from spillway.schedulers.lives import LIVES, parse_life
 from spillway.schedulers.lives import name_of as life_name
@@ -60,8 +59,7 @@ from spillway.schedulers.policykit.windows import (
     reservations_of,
 )
 from spillway.schedulers.site_file import site_setting
-from spillway.schedulers.timesharing.costs import Costs
-from spillway.schedulers.timesharing.sharing import Sharing
+from spillway.schedulers.timesharing.sharing import Costs, Sharing
 from spillway.schedulers.timesharing.slices import Slices
 
 
@@ -400,7 +398,7 @@ def _plays(
     )
     steering: Steering | None = None
     if isinstance(model, Control):
-        steering = Steering(make_controllers(model, on_conflict), Applications(programs), always=model.active)
+        steering = Steering(make_controllers(model, on_conflict), programs, always=model.active)
     if not model.shares_nodes:
         return programs, steering
     sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)

@@ -5,6 +5,8 @@
     SpillwayError                  (spillway.base.errors)
     +-- InputError
     |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
+    |   +-- EngineUnavailable      the chosen engine cannot run on this machine (exit code 2)
+    +-- EngineFailed               the engine's own process ended or broke its rules
     +-- RemoteProtocolError
     |   +-- SchedulerFault         a request of the scheduler makes Batsim abort (exit code 1)
     +-- Refused                    the scheduler ended the conversation with a reason (exit code 2)
@@ -18,6 +20,14 @@ from spillway.base.errors import InputError, RemoteProtocolError, SpillwayError,
 
 class SimulatorInputError(InputError):
     """A workload, event file, platform role or option that the simulator cannot use."""
+
+
+class EngineUnavailable(InputError):
+    """The chosen engine cannot run on this machine; the message names the package to install."""
+
+
+class EngineFailed(SpillwayError):
+    """The engine's own process ended or broke its rules: a fault of the machine or of spillway, not of the input."""
 
 
 class SchedulerFault(RemoteProtocolError):

@@ -120,10 +120,12 @@ class Simulation:
         durable.write_text(folder / "machine.xml", found.xml, sync=False)
         durable.write_bytes(folder / "jobs.json", input_files.read(source, found, ModelSpec(), seed)[1], sync=False)
         platform = load_platform(folder / "machine.xml")
+        player = ENGINES[engine](platform, folder / "machine.xml")
+        self._open.enter_context(player)
         self._simulation = Played(
             platform,
             [load_workload(folder / "jobs.json")],
-            self._open.enter_context(ENGINES[engine](platform, folder / "machine.xml")),
+            player,
             InProcessLink(made.session(self._record, policy=self._caller)),
             SimulationOptions(
                 export=None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import spillway.core as core
 from spillway.base.errors import DecisionRefused, shown
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, JobState, SetResourceState
 from spillway.schedulers.core.book import NOTHING
-from spillway.schedulers.core.guard import check_create, check_destroy, check_start
+from spillway.schedulers.core.guard import check_create, check_destroy, check_layers
 from spillway.schedulers.core.outages import KillReason
 from spillway.schedulers.core.preemption import check_preempt
 from spillway.schedulers.model.decisions import (
@@ -46,11 +47,15 @@ class Decisions:
         DecisionRefused
             The decision is impossible; the error names the job and the reason.
         """
-        enact = self._ENACT.get(type(decision))
-        if enact is not None:
-            _refuse_values(decision)
+        plain, enact = _PLAIN.get(type(decision)), self._ENACT.get(type(decision))
+        if plain is None and enact is None:
+            return False
+        _refuse_values(decision)
+        if plain is not None:
+            plain(self._session, decision)
+        elif enact is not None:
             enact(self, decision)
-        return enact is not None
+        return True
 
     def discard(self, name: str, job: Job) -> None:
         """Destroy a persistent buffer for a job."""
@@ -58,18 +63,9 @@ class Decisions:
         session.pool.to_destroy.pop(name, None)
         session.observer.destroyed(session.book.discard(name, session.now_s), job, session.now_s)
 
-    def _start(self, decision: Start) -> None:
-        self._session.start(decision.job, decision.allocation)
-
-    def _hold(self, decision: Hold) -> None:
-        self._session.hold(decision.job, decision.allocation, decision.until_s)
-
-    def _evict(self, decision: Evict) -> None:
-        self._session.evict(decision.job)
-
     def _create(self, decision: Create) -> None:
         session, job, name = self._session, decision.job, decision.name
-        creation = check_create(session.book, session.pool, job.id in session.line, decision)
+        creation = check_create(session, session.book, session.pool, job.id in session.line, decision)
         buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, session.now_s)
         session.book.keep(buffer)
         session.pool.done.add((job.id, creation.name))
@@ -108,16 +104,11 @@ class Decisions:
             except ValueError as error:
                 raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
-            check_start(book, True, job, allocation)
+            core.check_start(session, book, True, job, job.nodes, allocation)
+            check_layers(book, job, allocation)
             book.place(job, allocation, now_s)
             if not session.move_job(job, allocation):
                 raise DecisionRefused(job.id, "jobs can only be moved where they share nodes in time (gang scheduling)")
-
-    def _reject(self, decision: Reject) -> None:
-        self._session.reject_waiting(decision.job, decision.reason)
-
-    def _kill(self, decision: Kill) -> None:
-        self._session.kill_job(decision.job)
 
     def _preempt(self, decision: Preempt) -> None:
         """Preempt a job: it is killed after its grace time, at the end of this message at the earliest."""
@@ -133,9 +124,6 @@ class Decisions:
         if group.grace_s and due_s <= LATEST_S:  # no simulation gets beyond
             session.send((CallMeLater(now_s, due_s),))
 
-    def _wake(self, decision: WakeAt) -> None:
-        self._session.wake(decision.time_s)
-
     def _power(self, decision: SetPowerState) -> None:
         session = self._session
         book, machine = session.book, session.book.machine
@@ -147,20 +135,24 @@ class Decisions:
         session.send((SetResourceState(session.now_s, machine.alloc_ids(decision.nodes), decision.pstate),))
 
     _ENACT: ClassVar[dict[type, Callable[[Decisions, Any], None]]] = {
-        Start: _start,
-        Hold: _hold,
-        Evict: _evict,
         Create: _create,
         Destroy: _destroy,
         Finish: _finish,
-        Reject: _reject,
-        Kill: _kill,
         Preempt: _preempt,
-        WakeAt: _wake,
         SetPowerState: _power,
         Arrange: _arrange,
     }
 
+
+_PLAIN: dict[type, Callable[[Any, Any], None]] = {
+    Start: lambda session, it: session.start(it.job, it.allocation),
+    Hold: lambda session, it: session.hold(it.job, it.allocation, it.until_s),
+    Evict: lambda session, it: session.evict(it.job),
+    Reject: lambda session, it: session.reject_waiting(it.job, it.reason),
+    Kill: lambda session, it: session.kill_job(it.job),
+    WakeAt: lambda session, it: session.wake(it.time_s),
+}
+"""Decisions that the core carries out itself."""
 
 _VALUES: dict[str, tuple[type, ...]] = {
     "job": (Job,), "by": (Job,), "allocation": (Allocation,), "name": (str,), "time_s": (int, float),

@@ -1,4 +1,4 @@
-"""The guard's checks outside the core: a start against a book alone, persistent buffers, wake-ups.
+"""The guard's checks outside the core: layers of resources, persistent buffers.
 
 The core checks each start and hold once (``core/session/guard.hpp``).
 """
@@ -12,55 +12,9 @@ import spillway.core as native
 from spillway.base.errors import DecisionRefused, shown
 from spillway.schedulers.core import layers
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.words import Numbers, refusal
 from spillway.schedulers.model.decisions import Create, Destroy
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
-
-
-class Words:
-    """Raises the core's refusals about one book in words.
-
-    Parameters
-    ----------
-    book
-        The book.
-    now_s
-        The present (s).
-    remedy
-        What is needed for dynamic jobs.
-    """
-
-    def __init__(self, book: Book, now_s: float = 0.0, remedy: str = "") -> None:
-        self._book, self._now_s, self._remedy = book, now_s, remedy
-
-    def _refuse(
-        self, code: int, job_id: str, a: int, b: int, c: int, x: float, text: str, job: Any, given: Any
-    ) -> None:
-        raise refusal(code, job_id, Numbers(self._book, self._now_s, self._remedy, a, b, c, x, text, job, given))
-
-
-def check_start(book: Book, waiting: bool, job: Job, allocation: Allocation, fewest: int | None = None) -> None:
-    """Refuse to start a job that does not wait, or on an allocation that is not free, too small or too large.
-
-    Parameters
-    ----------
-    fewest
-        Fewest nodes that it may start on; ``None``: all that it requests.
-    """
-    given = len(allocation.nodes)
-    nodes = given if fewest is not None and fewest <= given < job.nodes else job.nodes
-    native.check_start(Words(book), book, waiting, job, nodes, allocation)
-    check_layers(book, job, allocation)
-
-
-def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
-    """Return the reason why a job cannot be given an allocation now; ``None`` when it can."""
-    try:
-        check_start(book, True, job, allocation)
-    except DecisionRefused as refused:
-        return refused.reason
-    return None
 
 
 def check_layers(book: Book, job: Job, allocation: Allocation) -> None:
@@ -71,8 +25,11 @@ def check_layers(book: Book, job: Job, allocation: Allocation) -> None:
             raise DecisionRefused(job.id, wrong)
 
 
-def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Creation:
-    """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free."""
+def check_create(words: Any, book: Book, pool: Pool, waiting: bool, decision: Create) -> Creation:
+    """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free.
+
+    ``words``: the session, which raises the core's refusals in words.
+    """
     job = decision.job
     creation = pool.open_creation(job.id, decision.name) if waiting else None
     if creation is None:
@@ -83,7 +40,7 @@ def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Cre
             raise DecisionRefused(job.id, f"the persistent buffer {shown(name)} exists already")
         if allocation.nodes or allocation.io_rate:
             raise DecisionRefused(job.id, f"a persistent buffer has neither nodes nor bandwidth, got {allocation}")
-        native.check_storages(Words(book), book, as_request(job, creation), allocation)
+        native.check_storages(words, book, as_request(job, creation), allocation)
     except DecisionRefused as refused:
         raise DecisionRefused(job.id, f"persistent buffer {name}: {refused.reason}") from None
     return creation

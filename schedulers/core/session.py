@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import spillway.core as native
@@ -67,8 +67,7 @@ from spillway.schedulers.core.preemption import Notices
 from spillway.schedulers.core.resizes import Resizes
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.core.views import Views
-from spillway.schedulers.core.words import Numbers, illegal, refusal
-from spillway.schedulers.model import reasons
+from spillway.schedulers.core.words import Numbers, end_reason, illegal, refusal
 from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
@@ -222,20 +221,6 @@ class Session(native.SessionCore):
         assert reply is not None
         return reply
 
-    def answering(self, message: Message) -> Generator[None, None, Reply]:
-        """Process one message and return the answer; yield wherever the policy pauses.
-
-        Raises
-        ------
-        RemoteProtocolError, DecisionRefused
-            As :meth:`handle`.
-        """
-        reply: Reply | None = self.answer(message)
-        while reply is None:
-            yield
-            reply = self.go_on()
-        return reply
-
     def send(self, requests: Iterable[Request]) -> None:
         """Check requests and add them to the answer; DecisionRefused for one that would make Batsim abort."""
         for request in requests:
@@ -269,7 +254,7 @@ class Session(native.SessionCore):
         raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", f"$.events[{place}]")
 
     def _words(self, code: int, number: float, text: str) -> str:
-        return text or reasons.words(code, number, self.machine)
+        return text or end_reason(code, number, self.machine)
 
     # ------------------------------------------------------------------ events
 

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 from spillway.base.errors import DecisionRefused, shown
-from spillway.schedulers.controllers.prediction import Step
+from spillway.core import ProgramRuntime
 from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, WaitingRequest
 from spillway.schedulers.model.job import Allocation, Job
-
-
-class _Steerable(Protocol):
-    """Interface of an execution model with resizable jobs (:mod:`spillway.schedulers.jobmodels.malleable`)."""
-
-    def views(self) -> Sequence[AppView]:
-        """The running applications."""
-        ...
-
-    def take_ended_phases(self) -> Sequence[IoEnded]:
-        """I/O phases that ended since the last call."""
-        ...
-
-    def agree(self, job_id: str, steps: Sequence[Step], gained: Allocation | None, now_s: float) -> None:
-        """Agree on changes of size; ``gained`` are nodes that the job holds from now on."""
-        ...
 
 
 class Steering:
@@ -36,8 +19,8 @@ class Steering:
     ----------
     controller
         Decides.
-    applications
-        The execution model.
+    runtime
+        Plays the applications (:class:`spillway.schedulers.jobmodels.malleable.Malleable`).
     always
         Whether the controller is always called; else only while an application runs that requests changes itself.
 
@@ -47,9 +30,9 @@ class Steering:
         Intentions that could not be met: too few free nodes with their burst buffers and bandwidth.
     """
 
-    def __init__(self, controller: Controller, applications: _Steerable, *, always: bool = True) -> None:
+    def __init__(self, controller: Controller, runtime: ProgramRuntime, *, always: bool = True) -> None:
         self._controller = controller
-        self._applications = applications
+        self._runtime = runtime
         self._always = always
         self._last: tuple[int, tuple[int, ...], int, tuple[tuple[str, int], ...]] | None = None
         self._known: Mapping[str, AppView] = {}
@@ -77,8 +60,8 @@ class Steering:
         DecisionRefused
             The controller decided on a change that an application cannot make.
         """
-        ended = self._applications.take_ended_phases()
-        views = self._applications.views()
+        ended: Sequence[IoEnded] = self._runtime.take_reports()
+        views: Sequence[AppView] = tuple([app.view for app in self._runtime.published()])
         requests = tuple((view.id, view.iteration) for view in views if view.application.requests)
         if not views or not (self._always or requests):
             return
@@ -110,7 +93,8 @@ class Steering:
 
     def enact(self, resize: Resize, gained: Allocation | None, now_s: float) -> None:
         """Pass the agreed changes to the execution model."""
-        self._applications.agree(resize.id, resize.steps, gained, now_s)
+        nodes = () if gained is None else gained.nodes
+        self._runtime.shown(resize.id).agree(resize.steps, nodes, now_s)
 
     def drop(self, resize: Resize) -> None:
         """Count an intention that cannot be met."""

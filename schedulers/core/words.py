@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError, shown
 from spillway.protocol.limits import LONGEST_NAME, time_fault
+from spillway.protocol.messages import JobState
 from spillway.schedulers.core.book import Book, given_fault
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.job import Allocation, Job
@@ -287,3 +288,23 @@ _ILLEGAL: Mapping[MessageFault, tuple[str, str]] = {
 def _time_fault(time_s: float, before_s: float, what: str) -> str:
     fault = time_fault(time_s)
     return fault if fault is not None else f"must not lie before that of {what}, {before_s!r} s, got {time_s!r} s"
+
+
+def end_reason(code: int, number: float, machine: Machine) -> str:
+    """The reason for which the runtime ends a job or its stage-in without a request (``core/session/step.hpp``)."""
+    return _WORDS[code](number, machine)
+
+
+def _host_out(host: float, machine: Machine) -> str:
+    return f"its next operation needs {machine.name_of(int(host))}, which is unavailable"
+
+
+def _stage_in_ended(state: float, machine: Machine) -> str:
+    return f"its stage-in ended as {tuple(JobState)[int(state)].value}"
+
+
+def _stage_in_timed_out(limit_s: float, machine: Machine) -> str:
+    return f"its stage-in had not ended after {limit_s:g} s"
+
+
+_WORDS: Mapping[int, Callable[[float, Machine], str]] = {1: _host_out, 2: _stage_in_ended, 3: _stage_in_timed_out}

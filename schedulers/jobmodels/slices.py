@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from spillway.base.errors import shown
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import block_count
+from spillway.schedulers.timesharing.sharing import Costs
 from spillway.schedulers.timesharing.slices import MICRO, to_us
 
 _READ_BACK = 0.5e-6

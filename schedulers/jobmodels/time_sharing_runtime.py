@@ -45,9 +45,8 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timesharing.bandwidth import FreeBandwidth, Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
-from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.sharing import Costs, MigrationStart
 from spillway.schedulers.timesharing.slices import MICRO, Slices, to_us
 
 

@@ -198,7 +198,7 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pause(msgspec.Struct, frozen=True, gc=False):
-    """No decision yet: the session keeps its place until the pass is continued (:meth:`Session.answering`).
+    """No decision yet: the session keeps its place until the pass is continued (:meth:`Session.go_on`).
 
     For policies with decisions from outside; such a session needs a player that can wait, never a server.
     """

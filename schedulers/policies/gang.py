@@ -25,11 +25,9 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timesharing.bandwidth import FreeBandwidth, Links
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
-from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
-from spillway.schedulers.timesharing.migration import MigrationStart
 from spillway.schedulers.timesharing.rules import PlacementColumns, Queue, Rules
-from spillway.schedulers.timesharing.sharing import Sharing
+from spillway.schedulers.timesharing.sharing import Costs, MigrationStart, Sharing
 from spillway.schedulers.timesharing.slices import Slices, to_us
 
 _MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"

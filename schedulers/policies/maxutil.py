@@ -14,11 +14,10 @@ from typing import ClassVar
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.policykit.balance import nodes_first
-from spillway.schedulers.policykit.filling import Filling, Order
+from spillway.schedulers.policykit.filling import Filling, Order, all_orders, sorted_by
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, key_column
 from spillway.schedulers.policykit.passes import fill, serve_first
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.search.permutations import all_orders, sorted_by
 
 ALL_ORDERS_JOBS = 6
 """Largest number of jobs of which all orders are tried."""

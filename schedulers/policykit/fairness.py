@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from operator import attrgetter
-from typing import Generic, TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,6 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.history import FinishedJob, Usage
 from spillway.schedulers.policykit.view import Holding, Running, View
 
-K = TypeVar("K")
 Floats = npt.NDArray[np.float64]
 
 _Held = tuple[int, float, float, float, float]
@@ -47,68 +44,41 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
     """
     if not half_life_s > 0:
         raise ValueError(f"a half-life must be above 0 s, got {half_life_s}")
-    memory: _DecayedSums[str] = view.notebook.setdefault(
-        f"decayed_usage {half_life_s!r}", _DecayedSums(half_life_s, attrgetter("user"))
-    )
-    sums = memory.at(view, view.now_s).tolist()
+    memory: _DecayedSums = view.notebook.setdefault(f"decayed_usage {half_life_s!r}", _DecayedSums(half_life_s))
+    sums = memory.at(view).tolist()
     return {user: Usage(*sums[place]) for user, place in memory.places.items()}
 
 
-class _DecayedSums(Generic[K]):
-    """Decayed sums of the usage of jobs, grouped by a key; keeps its state between passes.
-
-    Parameters
-    ----------
-    half_life_s
-        As of :func:`decayed_usage`.
-    key
-        Group of a job.
+class _DecayedSums:
+    """Decayed sums of the usage of users' jobs; keeps its state between passes.
 
     Attributes
     ----------
     places
-        Row of each key among the sums, in order of appearance.
+        Row of each user among the sums, in order of appearance.
     """
 
-    def __init__(self, half_life_s: float, key: Callable[[FinishedJob | Job], K]) -> None:
+    def __init__(self, half_life_s: float) -> None:
         self._rate = math.log(2.0) / half_life_s
-        self._key = key
-        self.places: dict[K, int] = {}
+        self.places: dict[str, int] = {}
         self._sums: Floats = np.zeros((0, 2))
         self._time_s = 0.0
         self._read = 0
-        self._later: list[FinishedJob] = []
 
-    def at(self, view: View, time_s: float) -> Floats:
-        """Node-seconds and byte-seconds by key, a row each, at a time up to the view's; times must not decrease."""
-        self._move_on(view, time_s)
-        held: list[_Held] = []
-        for job in self._later:
-            if job.start_s < time_s:
-                part = (time_s - job.start_s) / (job.end_s - job.start_s)
-                used = job.usage
-                held.append(
-                    (self._place(job), job.start_s, time_s, part * used.node_seconds, part * used.buffer_byte_seconds)
-                )
-        for running in view.running:
-            parts = running.holdings if running.apart else (running,)
-            held += [self._until(running.job, part, time_s) for part in parts if part.start_s <= time_s]
-        return self._with(self._sums, held)
-
-    def _move_on(self, view: View, time_s: float) -> None:
-        """Decay the sums to a time, and add the jobs that have ended since."""
-        self._sums = self._sums * math.exp(-self._rate * (time_s - self._time_s))
-        self._time_s = time_s
-        ended, self._later = [*self._later, *view.finished.since(self._read)], []
-        self._read = view.finished.total
-        held: list[_Held] = []
-        for job in ended:
-            if job.end_s > time_s:
-                self._later.append(job)
-            else:
-                used = job.usage
-                held.append((self._place(job), job.start_s, job.end_s, used.node_seconds, used.buffer_byte_seconds))
-        self._sums = self._with(self._sums, held)
+    def at(self, view: View) -> Floats:
+        """Node-seconds and byte-seconds by user, a row each, at the view's time."""
+        now_s, ended = view.now_s, view.finished.since(self._read)
+        self._sums = self._sums * math.exp(-self._rate * (now_s - self._time_s))
+        self._time_s, self._read = now_s, view.finished.total
+        self._sums = self._with([(self._place(job), job.start_s, job.end_s, *_amounts(job)) for job in ended])
+        return self._with(
+            [
+                self._until(running.job, part, now_s)
+                for running in view.running
+                for part in (running.holdings if running.apart else (running,))
+                if part.start_s <= now_s
+            ]
+        )
 
     def _until(self, job: Job, one: Running | Holding, time_s: float) -> _Held:
         """Usage of a running job until a time, by its whole allocation or one of its holdings."""
@@ -120,17 +90,21 @@ class _DecayedSums(Generic[K]):
         return self._place(job), one.start_s, time_s, nodes * seconds, size * seconds
 
     def _place(self, job: FinishedJob | Job) -> int:
-        return self.places.setdefault(self._key(job), len(self.places))
+        return self.places.setdefault(job.user, len(self.places))
 
-    def _with(self, sums: Floats, held: Sequence[_Held]) -> Floats:
-        """Add usage over intervals to sums, decayed to the time of the sums."""
+    def _with(self, held: Sequence[_Held]) -> Floats:
+        """The sums with usage over intervals, decayed to the time of the sums."""
         found = np.zeros((len(self.places), 2))
-        found[: len(sums)] = sums
+        found[: len(self._sums)] = self._sums
         if held:
             places, starts_s, ends_s, *amounts = np.array(held).T
             weights = _weights(starts_s, ends_s, self._time_s, self._rate)
             np.add.at(found, places.astype(np.intp), (weights * np.array(amounts)).T)
         return found
+
+
+def _amounts(job: FinishedJob) -> tuple[float, float]:
+    return job.usage.node_seconds, job.usage.buffer_byte_seconds
 
 
 def _weights(starts_s: Floats, ends_s: Floats, now_s: float, rate: float) -> Floats:

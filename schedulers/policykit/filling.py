@@ -9,7 +9,8 @@ each link, with the timeline's own rules of placement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -99,3 +100,15 @@ class Filling:
         steps, _, score = self._search.climb(best, budget)
         self.evaluations += steps
         return best, Score(*score)
+
+
+def all_orders(number: int) -> Iterator[Order]:
+    """Yield every order of ``number`` things, beginning with the given one; lexicographic."""
+    for order in permutations(range(number)):
+        yield np.array(order, np.int64)
+
+
+def sorted_by(columns: Iterable[Sequence[float]]) -> Iterator[Order]:
+    """Yield the order by each column of keys, smallest first; equal keys stay in the given order."""
+    for column in columns:
+        yield np.argsort(np.asarray(column, np.float64), kind="stable")

@@ -66,37 +66,6 @@ class FinishedJob(msgspec.Struct, frozen=True, gc=False, array_like=True):
     qos: str = ""
 
 
-class PackedJobs(Sequence[FinishedJob]):
-    """Jobs that have ended, each as some 140 bytes; as objects they would take 350. Only grows."""
-
-    __slots__ = ("_packed",)
-    _pack = staticmethod(msgspec.msgpack.Encoder().encode)
-    _unpack = staticmethod(msgspec.msgpack.Decoder(FinishedJob).decode)
-
-    def __init__(self, packed: Iterable[bytes] = ()) -> None:
-        self._packed = list(packed)
-
-    def append(self, job: FinishedJob) -> None:
-        """Add a job."""
-        self._packed.append(self._pack(job))
-
-    def last(self, count: int) -> PackedJobs:
-        """The last ``count`` jobs, as a new sequence that can grow."""
-        return PackedJobs(self._packed[-count:])
-
-    def __len__(self) -> int:
-        return len(self._packed)
-
-    @overload
-    def __getitem__(self, index: int) -> FinishedJob: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[FinishedJob]: ...
-    def __getitem__(self, index: int | slice) -> FinishedJob | Sequence[FinishedJob]:
-        if isinstance(index, int):
-            return self._unpack(self._packed[index])
-        return [self._unpack(row) for row in self._packed[index]]
-
-
 class FinishedJobs(Sequence[FinishedJob]):
     """Ended jobs in order of their ends, as of one pass; immutable, and made without copying.
 

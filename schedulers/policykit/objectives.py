@@ -17,8 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spillway.schedulers.model.job import Job
-
 _SHORT_JOB_S = 600.0
 """Walltimes below this weigh alike (s): the field's usual threshold of the bounded slowdown."""
 
@@ -51,16 +49,3 @@ class Objective:
         """Weight of each job."""
         walls = np.minimum(np.asarray(walltimes_s, np.float64), 1e9)
         return np.asarray(np.maximum(walls, _SHORT_JOB_S) ** -self.beta, np.float64)
-
-    def score(self, jobs: Sequence[Job], starts_s: Sequence[float]) -> float:
-        """Score of a plan by the plain definition, against which the compiled scoring is tested."""
-        if self.latest:
-            return max(starts_s, default=0.0)
-        weights = self.weights([job.walltime_s for job in jobs])
-        waits_s = [start_s - job.submit_time_s for job, start_s in zip(jobs, starts_s, strict=True)]
-        return float(
-            sum(
-                weight * wait_s**self.alpha * (1.0 + (wait_s / self.guard_s) ** self.guard_power)
-                for weight, wait_s in zip(weights, waits_s, strict=True)
-            )
-        )

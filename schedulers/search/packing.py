@@ -74,12 +74,3 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
     """
     verdict, taken, steps = Packer().pack(units, sizes, capacities, budget)
     return Packing(PackingAnswer(verdict), taken, steps)
-
-
-def is_packing(
-    units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], taken: npt.NDArray[np.int64]
-) -> bool:
-    """Whether ``taken`` packs all units and overfills no bin."""
-    used = taken * np.array(sizes, np.int64).reshape(-1, 1)
-    complete = (taken >= 0).all() and taken.sum(axis=1).tolist() == list(units)
-    return bool(complete and (used.sum(axis=0) <= np.array(capacities, np.int64)).all())

@@ -1,1 +1,1 @@
-"""Engines that simulate the machine: tasks, hosts, links and a clock; see :mod:`spillway.simulator.engines.base`."""
+"""Engines that simulate the machine: tasks, hosts, links and a clock; see :class:`spillway.core.Engine`."""

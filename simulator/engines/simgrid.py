@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self
 
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import load_platform
-from spillway.simulator.engines.base import EngineFailed, EngineUnavailable
+from spillway.simulator.errors import EngineFailed, EngineUnavailable
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Folders in which distributions install the binding, beside the interpreter's own folders."""
@@ -67,7 +67,7 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
 
 
 class SimgridEngine:
-    """An engine as :class:`spillway.simulator.engines.base.Engine` describes it; it cannot look ahead.
+    """An engine as :class:`spillway.core.Engine` describes it; it cannot look ahead.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from spillway.platforms.model import Platform
 from spillway.protocol import messages
 from spillway.protocol.limits import MOST_IDLE_CALLS
 from spillway.protocol.messages import BatsimConfig, Event, Reply, SimulationBegins
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs import Outputs

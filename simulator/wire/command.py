@@ -62,7 +62,8 @@ def simulate(command: CommandLine) -> SimulationResult:
     platform, rules = load_platform(command.platform), command.options.rules
     workloads = [load_workload(path, f"w{number}", rules) for number, path in enumerate(command.workloads)]
     with ExitStack() as stack:
-        engine = stack.enter_context(ENGINES[command.engine](platform, command.platform))
+        engine = ENGINES[command.engine](platform, command.platform)
+        stack.enter_context(engine)
         link, options = _link(command, stack)
         simulation = Simulation(platform, workloads, engine, link, options)
         gc.freeze()  # all loaded objects stay until the end

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spillway.core import Loop, Profile, SimulatedJob
-from spillway.protocol.messages import (
-    AdditionalIoJob,
-    FromJobMsg,
-    JsonObject,
-    RegisterJob,
-    RegisterProfile,
-    Request,
-    TaskProgress,
-)
+from spillway.core import Loop, SimulatedJob
+from spillway.protocol.messages import FromJobMsg
 from spillway.simulator.jobs.programs import Programs
 from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.events import EventHandler, ExternalEvent
+from spillway.simulator.reading.events import EventHandler
 from spillway.simulator.reading.registry import Registry
 from spillway.simulator.wire.requests import OtherRequests, Registrations
 from spillway.simulator.world.energy import EnergyMeter
@@ -44,7 +36,7 @@ class Callbacks:
 
 
 class Extension:
-    """The methods that the loop calls (``core/loop/extension.hpp``).
+    """What the loop calls by name (``core/loop/extension.hpp``): methods of the parts of this side.
 
     Parameters
     ----------
@@ -72,53 +64,21 @@ class Extension:
         self._power = power
         self._meter = meter
         self._later = later
-        self._progress = progress
+        self.progress = progress
+        self.computes = power.computes
+        self.recall = later.recall
 
     def join(self, loop: Loop) -> None:
         """Work for this loop, which is made after this object."""
         self._loop = self._power.loop = loop
-        self._programs = Programs(loop, self._machines, self._registry.workload_of, self._later, self._say)
-        self._registrations = Registrations(loop, self._registry, self._options)
-        self._requests = OtherRequests(loop, self._programs, self._power, self._meter, self._job, self._later)
-        self._events = EventHandler(loop, self._machines)
-
-    # ------------------------------------------------------------------ programs
-
-    def begin_program(self, job: SimulatedJob) -> None:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        self._programs.begin(job)
-
-    def resume_program(self, job: SimulatedJob, code: int) -> None:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        self._programs.resume(job, code)
-
-    def cancel_chains(self, job: SimulatedJob) -> None:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        self._programs.cancel_chains(job)
-
-    def program_progress(self, job: SimulatedJob, share: float) -> TaskProgress:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        return self._programs.progress(job, share)
-
-    def end_program(self, job: SimulatedJob) -> None:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        self._programs.end(job)
-
-    def told(self, job: SimulatedJob) -> None:
-        """See :class:`spillway.simulator.jobs.programs.Programs`."""
-        self._programs.told(job)
-
-    def _say(self, job: SimulatedJob, message: Any) -> None:
-        def receive() -> None:
-            self._loop.tell(FromJobMsg(self._loop.now, job.id, message))
-
-        self._loop.say(job, self._later(receive))
-
-    # ------------------------------------------------------------------ registration
-
-    def _job(self, job_id: str) -> SimulatedJob:
-        """The job of an id; :class:`ValueError` states the fault of the id."""
-        return self._loop.job(job_id) or self._registry.unknown(job_id, self._loop.job)
+        programs = self._programs = Programs(loop, self._machines, self._registry.workload_of, self._later, self._say)
+        self.begin_program, self.resume_program, self.end_program = programs.begin, programs.resume, programs.end
+        self.cancel_chains, self.program_progress, self.told = programs.cancel_chains, programs.progress, programs.told
+        registrations = Registrations(loop, self._registry, self._options)
+        self.register_profile, self.register_job = registrations.profile, registrations.job
+        self.describe, self.extra_profile = registrations.describe, registrations.extra
+        self.other = OtherRequests(loop, programs, self._power, self._meter, self._job, self._later).handle
+        self.occurred = EventHandler(loop, self._machines).occurred
 
     def find(self, job_id: str) -> SimulatedJob | str:
         """A job that is not registered under this id; or the fault of the id."""
@@ -126,22 +86,6 @@ class Extension:
             return self._registry.unknown(job_id, self._loop.job)
         except ValueError as fault:
             return str(fault)
-
-    def register_profile(self, request: RegisterProfile, index: int) -> None:
-        """See :class:`spillway.simulator.wire.requests.Registrations`."""
-        self._registrations.profile(request, index)
-
-    def describe(self, workload: str, name: str, profile: JsonObject, index: int) -> Profile:
-        """See :class:`spillway.simulator.wire.requests.Registrations`."""
-        return self._registrations.describe(workload, name, profile, index)
-
-    def register_job(self, request: RegisterJob, index: int) -> SimulatedJob:
-        """See :class:`spillway.simulator.wire.requests.Registrations`."""
-        return self._registrations.job(request, index)
-
-    def extra_profile(self, job: SimulatedJob, io: AdditionalIoJob, index: int) -> Profile:
-        """See :class:`spillway.simulator.wire.requests.Registrations`."""
-        return self._registrations.extra(job, io, index)
 
     def forget(self, job: SimulatedJob) -> None:
         """Drop a registered job that has been reported as ended."""
@@ -152,30 +96,17 @@ class Extension:
         """Make the profile of an ended job unusable for new jobs."""
         self._registry.workload_of(job).drop_profile(job.profile.name)
 
-    # ------------------------------------------------------------------ other
-
-    def other(self, request: Request, index: int) -> None:
-        """See :class:`spillway.simulator.wire.requests.OtherRequests`."""
-        self._requests.handle(request, index)
-
-    def occurred(self, events: list[ExternalEvent]) -> None:
-        """See :class:`spillway.simulator.reading.events.EventHandler`."""
-        self._events.occurred(events)
-
-    def computes(self, machine: int) -> bool:
-        """See :class:`spillway.simulator.world.power.PowerSwitches`."""
-        return self._power.computes(machine)
-
-    def recall(self, token: int) -> None:
-        """Make a call whose time has come."""
-        self._later.recall(token)
-
     def first_submission(self) -> None:
         """Read the meter at the first submission."""
         if self._meter is not None:
             self._meter.at_first_submission = self._meter.total(self._loop.clock)
 
-    def progress(self, now: float, jobs: int) -> None:
-        """Report the progress."""
-        if self._progress is not None:
-            self._progress(now, jobs)
+    def _job(self, job_id: str) -> SimulatedJob:
+        """The job of an id; :class:`ValueError` states the fault of the id."""
+        return self._loop.job(job_id) or self._registry.unknown(job_id, self._loop.job)
+
+    def _say(self, job: SimulatedJob, message: Any) -> None:
+        def receive() -> None:
+            self._loop.tell(FromJobMsg(self._loop.now, job.id, message))
+
+        self._loop.say(job, self._later(receive))

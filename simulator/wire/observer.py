@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from spillway.core import Loop, SimulatedJob
 from spillway.simulator.outputs import Outputs
@@ -10,7 +10,7 @@ from spillway.simulator.world.energy import EnergyMeter
 
 
 class Observer:
-    """The methods that the loop calls (``core/loop/extension.hpp``).
+    """What the loop calls by name (``core/loop/extension.hpp``): of tasks and pauses the meter's methods.
 
     Parameters
     ----------
@@ -28,6 +28,10 @@ class Observer:
     def __init__(self, outputs: Outputs, meter: EnergyMeter | None) -> None:
         self._outputs = outputs
         self._meter = meter
+        self.task_started = meter.task_starts if meter is not None else _ignore
+        self.task_begun = meter.task_begins if meter is not None else _ignore
+        self.task_ended = meter.task_ends if meter is not None else _ignore
+        self.slept = meter.sleep_ends if meter is not None else _ignore
 
     def job_started(self, job: SimulatedJob) -> None:
         """Note the start of a job."""
@@ -45,22 +49,6 @@ class Observer:
             assert job.alloc is not None
             self._meter.job_ends(job, job.alloc, now)
 
-    def task_started(self, number: int, hosts: Sequence[int], flops: Sequence[float]) -> None:
-        """Note the start of a task."""
-        if self._meter is not None:
-            self._meter.task_starts(number, hosts, flops)
 
-    def task_begun(self, number: int, handle: int) -> None:
-        """Note the engine's handle of a task."""
-        if self._meter is not None:
-            self._meter.task_begins(number, handle)
-
-    def task_ended(self, number: int, progress: float) -> None:
-        """Note the end of a task."""
-        if self._meter is not None:
-            self._meter.task_ends(number, progress)
-
-    def slept(self, machine: int) -> None:
-        """Note the end of a pause on a machine."""
-        if self._meter is not None:
-            self._meter.sleep_ends(machine)
+def _ignore(*about: Any) -> None:
+    """Without a meter."""

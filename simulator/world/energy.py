@@ -21,7 +21,7 @@ from typing import Protocol, runtime_checkable
 from spillway.base.errors import shown
 from spillway.core import SimulatedJob
 from spillway.platforms.model import Host, Platform
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.world.machines import Machines

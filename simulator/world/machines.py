@@ -154,12 +154,8 @@ class Machines:
         PlatformError
             The platform states no route.
         """
-        return _one_byte_s(*self.states.way(machine_id))
-
-    @property
-    def own_message_s(self) -> float:
-        """Seconds that a message of one byte takes from the master to itself."""
-        return _one_byte_s(*self.own_way)
+        latency_s, bytes_per_s = self.states.way(machine_id)
+        return latency_s + 1.0 / bytes_per_s
 
     @property
     def own_way(self) -> tuple[float, float]:
@@ -204,11 +200,6 @@ class _RouteToMaster:
             return route.latency, math.inf
         window = TCP_WINDOW / (2.0 * route.latency) if route.latency > 0 else math.inf
         return route.latency, min(window, *(platform.links[link].bandwidth for link in route.links))
-
-
-def _one_byte_s(latency_s: float, bytes_per_s: float) -> float:
-    """Seconds that one byte takes."""
-    return latency_s + 1.0 / bytes_per_s
 
 
 def _way(route: _RouteToMaster, hosts: list[int], machine_id: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from spillway.base.errors import shown
 from spillway.core import Loop
 from spillway.platforms.model import Host, Platform
 from spillway.protocol.messages import ResourceStateChanged
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.power import TO_COMPUTING, TO_SLEEP

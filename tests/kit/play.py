@@ -8,7 +8,7 @@ from typing import Any
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload

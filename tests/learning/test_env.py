@@ -20,8 +20,8 @@ from spillway.base.errors import InputError
 from spillway.experiments.run.single import execute as run_task
 from spillway.experiments.run.spec import Task
 from spillway.learning import SchedulingEnv, agents
-from spillway.schedulers.core.guard import check_start
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
+from tests.schedulers.guard import check_start
 
 
 def test_gymnasiums_own_checks(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_mask_says_the_truth(data: st.DataObject, rows: Rows, reference: str
                 allocation = turn.view.timeline.fit_now(job, job.walltime_s)
                 if mask[place]:
                     assert allocation is not None
-                    check_start(cluster, True, job, allocation)
+                    check_start(cluster, job, allocation)
                 elif guard_s == float("inf"):
                     assert allocation is None
             assert not mask[len(turn.jobs) : env.reference].any()

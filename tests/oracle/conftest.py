@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spillway.simulator.engines.base import EngineUnavailable
 from spillway.simulator.engines.simgrid import find_binding
+from spillway.simulator.errors import EngineUnavailable
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskSpec
 from tests.reference.fluid import ReferenceEngine
 

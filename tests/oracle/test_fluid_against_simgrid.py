@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from spillway.platforms import Platform, load_platform
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from tests.kit.tasks import FluidEngine, SimgridEngine
 from tests.oracle.tasks import Outcome, Script, platform_text, play, random_script, random_task
 

@@ -31,7 +31,6 @@ from spillway.schedulers.jobmodels.gates import IoControl, make_gate
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
-from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.model.decisions import Decision, Kill
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import View
@@ -178,9 +177,8 @@ def play(
             records.append(app)
 
     execution = ProgramRuntime(Malleable(), make_gate(gate), 0, keep)
-    applications = Applications(execution)
     killing = Killing(POLICIES[policy].build({}), kills)
-    steering = Steering(controller, applications)
+    steering = Steering(controller, execution)
     session = Session(
         killing,
         execution,
@@ -188,7 +186,7 @@ def play(
     )
 
     def applications_know_their_nodes(message: Message, reply: Reply) -> None:
-        for view in applications.views():
+        for view in [app.view for app in execution.published()]:
             held = session.book.parts_of(view.id)
             assert held is not None
             assert len(held.nodes.nodes) == view.held, f"{view.id} holds other nodes than it knows of"

@@ -54,7 +54,7 @@ class _Task:
 
 
 class ReferenceEngine:
-    """The part of :class:`spillway.simulator.engines.base.Engine` that the model is about.
+    """The part of :class:`spillway.core.Engine` that the model is about.
 
     Parameters
     ----------

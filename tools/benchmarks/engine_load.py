@@ -33,7 +33,7 @@ from spillway.platforms.description.dragonfly import write_dragonfly
 from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import load_platform
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from tests.kit.tasks import AllToAll, FluidEngine, Pairs, SimgridEngine, TaskSpec
 
 CHASSIS = 9

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import mean, median
 
-from spillway.schedulers.search.packing import Packing, PackingAnswer, is_packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from spillway.schedulers.search.subset_z3 import Z3Packer
+from tests.schedulers.search.problems import is_packing
 
 NODES, STORAGES, CAPACITY = 96, 12, 40 * 10**9
 MISFITS = 5

@@ -14,7 +14,7 @@ from spillway.experiments.studies.points import Point, Value, Values
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.sharing import MigrationStart
 from spillway.workloads.models.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
 
 GS, IOGS, ADAPTIVE, MIGRATE = "gang", "gang-io", "gang-io-adaptive", "gang-io-migrate"

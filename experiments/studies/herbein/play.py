@@ -22,7 +22,7 @@ from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from spillway.simulator.engines.native import FluidEngine, WaterfillEngine
 from spillway.workloads.batsim.workload import Workload, WorkloadJob
 from spillway.workloads.models.herbein import CHANGES_PER_JOB

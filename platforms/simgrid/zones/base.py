@@ -99,8 +99,6 @@ class Zone:
     properties: dict[str, str] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list, repr=False)
     point: Point = field(init=False, repr=False)
-    takes_routes = False
-    """Whether ``<route>`` and ``<zoneRoute>`` are allowed in it."""
 
     def __post_init__(self) -> None:
         rank = 0 if self.parent is None else len(self.parent.points)

@@ -22,7 +22,6 @@ class RoutedZone(Zone):
     """
 
     table: dict[tuple[int, int], Hop] = field(default_factory=dict, repr=False)
-    takes_routes = True
 
     def add_route(self, src: Point, dst: Point, hop: Hop, back: Hop | None) -> None:
         """See :meth:`Zone.add_route`; a route declared twice is an error."""

@@ -12,10 +12,10 @@ from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.allocation import find_growth, only, together, without
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import Limits
-from spillway.schedulers.core.guard import why_not
 from spillway.schedulers.model.job import Allocation, Job, job_from_wire
 from spillway.schedulers.model.machine import Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
+from tests.schedulers.guard import why_not
 
 
 def book_of(machine: Machine, placement: Placement | None = None) -> Book:

@@ -14,10 +14,10 @@ from spillway.base.errors import DecisionRefused
 from spillway.core import Placement, Resource, Timeline
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import Limits
-from spillway.schedulers.core.guard import check_start, why_not
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
+from tests.schedulers.guard import check_start, why_not
 from tests.schedulers.machine_strategies import job, jobs, machines
 
 GB = 10**9
@@ -105,7 +105,7 @@ def test_refusals_say_why(book: Book, requested: Job, allocation: Allocation, re
     assert said is not None
     assert said.startswith(reason)
     with pytest.raises(DecisionRefused, match=re.escape(reason)):
-        check_start(book, True, requested, allocation)
+        check_start(book, requested, allocation)
 
 
 def test_a_scheduler_may_ignore_bandwidth(book: Book) -> None:

@@ -10,11 +10,11 @@ from spillway.base.errors import RemoteProtocolError
 from spillway.core import Timeline
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.guard import why_not
 from spillway.schedulers.core.losses import drained_by
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
+from tests.schedulers.guard import why_not
 
 GB = 10**9
 

@@ -27,7 +27,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running_application import Activity
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
@@ -35,7 +35,6 @@ from spillway.schedulers.jobmodels.gates import Exclusive
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
-from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.wire.command import main
@@ -77,9 +76,8 @@ class Wire:
 
     def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC, watched: bool = False) -> None:
         self.records: list[AppRecord] = []
-        execution = runtime(self.records, Exclusive(), watched)
-        self.apps = Applications(execution)
-        self.told = Told(execution, machine(config))
+        self.runtime = runtime(self.records, Exclusive(), watched)
+        self.told = Told(self.runtime, machine(config))
         self.guard = WireRules(config, {"w0": {}})
         self.running: list[str] = []
         self.log: list[Request] = []
@@ -107,8 +105,14 @@ class Wire:
         if gained is not None:
             self.told.session.book.advance(now_s)
             self.told.session.book.expand("w0!1", gained, now_s, 1000.0)
-        self.apps.agree("w0!1", steps, gained, now_s)
+        self.runtime.shown("w0!1").agree(steps, () if gained is None else gained.nodes, now_s)
         self.told.session.check()
+
+    @property
+    def view(self) -> AppView:
+        """The first running application."""
+        view: AppView = self.runtime.published()[0].view
+        return view
 
     def last(self, kind: type) -> Any:
         """The last request of a kind."""
@@ -137,21 +141,21 @@ def test_a_whole_life() -> None:
 
 def test_decisions_find_everything_worked_out() -> None:
     """Under controllers each report leaves a view that a decision only has to collect."""
-    assert "facts" not in vars(Wire(job()).apps.views()[0]), "without controllers that would be work for nothing"
+    assert "facts" not in vars(Wire(job()).view), "without controllers that would be work for nothing"
     wire = Wire(job(), watched=True)
     for number, now_s in enumerate((60.0, 120.0, 130.0, 190.0)):
         wire.complete(f"w0%1!{number}", now_s)
-        assert "facts" in vars(wire.apps.views()[0])
+        assert "facts" in vars(wire.view)
 
 
 def test_growing_and_shrinking_at_control_points() -> None:
     """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
     wire = Wire(job())
     wire.agree((Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
-    view = wire.apps.views()[0]
+    view = wire.view
     assert (view.nodes, view.held, view.settled_nodes) == (2, 5, 3)
     wire.complete("w0%1!0", 60.0)
-    assert wire.apps.views()[0].activity is Activity.RESIZE
+    assert wire.view.activity is Activity.RESIZE
     assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
     wire.complete("w0%1!1", 63.0)
     assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
@@ -203,7 +207,7 @@ def test_exclusive_io_waits_for_its_turn() -> None:
     wire.complete("w0%1!2", 130.0)
     assert wire.running == ["w0%1!3", "w0%2!2"]
     wire.complete("w0%2!2", 140.0)
-    ended = wire.apps.take_ended_phases()
+    ended = wire.runtime.take_reports()
     assert [(one.id, one.asked_s, one.begin_s, one.end_s) for one in ended] == [
         ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
     ]  # fmt: skip

@@ -32,8 +32,8 @@ from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timesharing.migration import MigrationStart
 from spillway.schedulers.timesharing.rules import PlacementColumns
+from spillway.schedulers.timesharing.sharing import MigrationStart
 from tests.schedulers.jobmodels.shared_machine import job, play
 from tests.schedulers.runtimes import rigid
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import is_packing
 from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult
 
 
@@ -52,3 +55,12 @@ def assert_same_score(found: Score | None, wanted: Score | None) -> None:
     if found is not None and wanted is not None:
         assert found[:2] == wanted[:2]
         assert abs(found.mean_wait - wanted.mean_wait) < 1e-9
+
+
+def is_packing(
+    units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], taken: npt.NDArray[np.int64]
+) -> bool:
+    """Whether ``taken`` packs all units and overfills no bin."""
+    used = taken * np.array(sizes, np.int64).reshape(-1, 1)
+    complete = (taken >= 0).all() and taken.sum(axis=1).tolist() == list(units)
+    return bool(complete and (used.sum(axis=0) <= np.array(capacities, np.int64)).all())

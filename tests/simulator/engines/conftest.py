@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from spillway.platforms import Platform, load_platform
-from spillway.simulator.engines.base import Engine, EngineUnavailable
+from spillway.simulator.engines.by_name import Engine
+from spillway.simulator.errors import EngineUnavailable
 from tests.kit.tasks import FluidEngine, SimgridEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.by_name import Engine
 from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec
 from tests.simulator.engines.conftest import DISK, FAR, ONE, TWO, EngineMaker
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from spillway.platforms import load_platform
-from spillway.simulator.engines.base import EngineFailed, EngineUnavailable
 from spillway.simulator.engines.simgrid import find_binding
+from spillway.simulator.errors import EngineFailed, EngineUnavailable
 from tests.kit.tasks import SimgridEngine, TaskSpec
 from tests.simulator.engines.conftest import DISK, HEADER, ONE, SMALL
 

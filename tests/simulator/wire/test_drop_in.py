@@ -25,7 +25,7 @@ from spillway.protocol.messages import (
     Reply,
     Request,
 )
-from spillway.simulator.engines.base import EngineUnavailable
+from spillway.simulator.errors import EngineUnavailable
 from spillway.simulator.wire.command import main
 from tests.kit.tables import csv_rows
 from tests.simulator.peers import decoded, listening

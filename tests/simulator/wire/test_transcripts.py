@@ -22,9 +22,8 @@ from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import Message, Reply
-from spillway.simulator.engines.base import Engine, EngineUnavailable
-from spillway.simulator.engines.by_name import ENGINES
-from spillway.simulator.errors import Deadlock
+from spillway.simulator.engines.by_name import ENGINES, Engine
+from spillway.simulator.errors import Deadlock, EngineUnavailable
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation, SimulationResult

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from spillway.platforms import load_platform
-from spillway.simulator.engines.base import EngineUnavailable
 from spillway.simulator.engines.native import network_of
 from spillway.simulator.engines.simgrid import find_binding
+from spillway.simulator.errors import EngineUnavailable
 from tests.kit.tasks import AllToAll, FluidEngine, Pairs, TaskSpec
 from tools.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 

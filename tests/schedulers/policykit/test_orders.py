@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillway.schedulers.search.permutations import all_orders, sorted_by
+from spillway.schedulers.policykit.filling import all_orders, sorted_by
 
 
 def test_all_orders_begin_with_the_given_one() -> None:
