@@ -9,7 +9,6 @@ anew for the new configuration.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from msgspec import Struct
@@ -40,11 +39,6 @@ class Mean(Struct, frozen=True, gc=False):
         difference = value - self.mean
         mean = self.mean + difference / count
         return Mean(count, mean, self.squares + difference * (value - mean))
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of a sample; 0 with fewer than two observations."""
-        return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else 0.0
 
     def variance_of_sum(self, parts: float) -> float:
         """Squared standard error of the predicted sum of ``parts`` further values, with the mean's own uncertainty."""

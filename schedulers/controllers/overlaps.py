@@ -1,8 +1,7 @@
-"""Total and partial collisions of predicted I/O phases, among any number of applications."""
+"""Collisions of predicted I/O phases, among any number of applications."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,56 +11,6 @@ import numpy.typing as npt
 from spillway.schedulers.controllers.prediction import Phase
 
 Floats = npt.NDArray[np.float64]
-
-
-class Extent(enum.Enum):
-    """Share of the shorter phase that a collision covers."""
-
-    PARTIAL = "partial"
-    TOTAL = "total"
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Two phases that collide.
-
-    Attributes
-    ----------
-    first, second
-        Their places in the given sequence, ``first < second``.
-    start_s, seconds
-        Start and duration of the time in which both transfer.
-    extent
-        Whether one lies wholly within the other.
-    """
-
-    first: int
-    second: int
-    start_s: float
-    seconds: float
-    extent: Extent
-
-
-def overlaps(phases: Sequence[Phase]) -> list[Overlap]:
-    """Find every pair of colliding phases, ordered by start, then by place. Phases that only touch do not collide."""
-    order = sorted(range(len(phases)), key=lambda index: (phases[index].start_s, index))
-    found: list[Overlap] = []
-    open_phases: list[int] = []
-    for index in order:
-        phase = phases[index]
-        open_phases = [other for other in open_phases if phases[other].end_s > phase.start_s]
-        if phase.duration_s > 0:
-            found += [_overlap(phases, other, index) for other in open_phases]
-            open_phases.append(index)
-    return sorted(found, key=lambda overlap: (overlap.start_s, overlap.first, overlap.second))
-
-
-def _overlap(phases: Sequence[Phase], earlier: int, later: int) -> Overlap:
-    start_s = phases[later].start_s
-    seconds = min(phases[earlier].end_s, phases[later].end_s) - start_s
-    shorter_s = min(phases[earlier].duration_s, phases[later].duration_s)
-    extent = Extent.TOTAL if seconds >= shorter_s * (1 - 1e-12) else Extent.PARTIAL
-    return Overlap(min(earlier, later), max(earlier, later), start_s, seconds, extent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,12 +26,6 @@ class Fleet:
     starts: Floats
     durations: Floats
     periods: Floats
-
-    @classmethod
-    def of(cls, phases: Sequence[Phase]) -> Fleet:
-        """Arrays of these phases."""
-        table = np.array([(phase.start_s, phase.duration_s, phase.period_s) for phase in phases], np.float64)
-        return cls(*table.reshape(-1, 3).T)
 
     def without(self, places: Sequence[int]) -> Fleet:
         """Return the fleet without these applications: their phases get no duration and collide with nothing."""

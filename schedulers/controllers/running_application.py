@@ -135,32 +135,22 @@ class AppView:
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """Its numbers for decisions, in the order of :data:`spillway.schedulers.controllers.scene.FACTS`.
+        """Its numbers for decisions, in the order of :class:`spillway.schedulers.controllers.scene.Outlook`.
 
         A decision reads those of all applications at once; they may be computed in advance, when a view is made.
         """
-        application, steps, phase = self.application, self.steps, self.next_phase
-        giving = any(step.change < 0 for step in steps)
+        phase, giving = self.next_phase, any(step.change < 0 for step in self.steps)
         expanded = self.settled_nodes > self.base
         return (
             *((phase.start_s, phase.duration_s, phase.period_s, phase.error_s) if phase else _NEVER),
-            self.observed.iteration(self.nodes, application.model).mean,
-            io_duration_s(application, self.observed, self.nodes),
             self.nodes,
             self.base,
             self.held,
             self.settled_nodes,
-            application.minimum,
-            application.maximum,
-            application.iterations,
-            application.io_every,
-            application.overhead_s,
-            self.next_control,
-            (application.next_io(self.iteration) or 0) - application.control_every,
+            self.application.maximum,
             self.control_s,
-            self.returnable_s,
             self.willing,
-            expanded and not giving and self.next_control < application.iterations,
+            expanded and not giving and self.next_control < self.application.iterations,
         )
 
 

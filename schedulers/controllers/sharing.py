@@ -51,11 +51,8 @@ class Candidate:
         """Most further nodes that it can use."""
         return max(0, self.model.maximum - self.nodes)
 
-    def io_ratio(self, nodes: int) -> float:
-        """Share of the I/O phases in its period on ``nodes`` nodes (Eq. 3); 0 without I/O."""
-        return self._io_ratio(self.model.iteration_s(nodes))
-
-    def _io_ratio(self, iteration_s: float) -> float:
+    def io_ratio(self, iteration_s: float) -> float:
+        """Share of the I/O phases in its period with iterations of this duration (Eq. 3); 0 without I/O."""
         return self.io_s / (self.io_every * iteration_s + self.io_s) if self.io_every else 0.0
 
     def score(self, given: int, weight: float) -> float:
@@ -66,7 +63,7 @@ class Candidate:
             return 0.0
         now_s, then_s = times_s.item(place), times_s.item(place + 1)
         gain = model.sequential_s / then_s - model.sequential_s / now_s
-        return balance(gain, self._io_ratio(then_s), weight) if weight else gain
+        return balance(gain, self.io_ratio(then_s), weight) if weight else gain
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:

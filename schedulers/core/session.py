@@ -11,7 +11,7 @@ jobs that other jobs hold                     :mod:`spillway.schedulers.core.dep
 jobs that their users cancel                  :mod:`spillway.schedulers.core.cancellations`
 ends of preempted and struck jobs             :mod:`spillway.schedulers.core.deaths`
 outages and drains                            :mod:`spillway.schedulers.core.losses`
-the controllers' turn                         :mod:`spillway.schedulers.core.resizes`
+the controllers' turn                         :mod:`spillway.schedulers.core.steering`
 ============================================  ============================================
 """
 
@@ -64,7 +64,6 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import NO_HOSTS, OnOutage, Outages, require_restarts
 from spillway.schedulers.core.partitions import node_sets
 from spillway.schedulers.core.preemption import Notices
-from spillway.schedulers.core.resizes import Resizes
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.core.views import Views
 from spillway.schedulers.core.words import Numbers, end_reason, illegal, refusal
@@ -162,7 +161,7 @@ class Session(native.SessionCore):
         self._others = Decisions(self)
         self._deaths = Kills(self)
         self._losses = Losses(self, self._deaths)
-        self._resizes = Resizes(self, terms.steering) if terms.steering is not None else None
+        self._steering = terms.steering
         self._call_s = -1.0
         self._notes: Any = None
         self._remedy = ""
@@ -420,8 +419,8 @@ class Session(native.SessionCore):
     def _after_pass(self) -> bool:
         if self.notices.given and self._deaths.kill_noticed():
             return True  # perhaps no other message comes
-        if self._resizes is not None and not self.notices.given:
-            self._resizes.turn()
+        if self._steering is not None and not self.notices.given:
+            self._steering.turn(self)
         return False
 
     def _more(self) -> bool:

@@ -1,4 +1,4 @@
-"""Sub-jobs, which replace a job in the simulator's registry: their names, and what they need.
+"""Sub-jobs, which replace a job in the simulator's registry: their names and their needs.
 
 The sub-jobs of job ``w0!15`` are in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
 are named by their kind, ``delay_profile_0``. Each sub-job is registered and executed by messages of its own

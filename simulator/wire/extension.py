@@ -36,7 +36,7 @@ class Callbacks:
 
 
 class Extension:
-    """What the loop calls by name (``core/loop/extension.hpp``): methods of the parts of this side.
+    """Names that the loop calls (``core/loop/extension.hpp``): methods of the parts of this side.
 
     Parameters
     ----------

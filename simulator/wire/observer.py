@@ -10,7 +10,7 @@ from spillway.simulator.world.energy import EnergyMeter
 
 
 class Observer:
-    """What the loop calls by name (``core/loop/extension.hpp``): of tasks and pauses the meter's methods.
+    """Names that the loop calls (``core/loop/extension.hpp``): of tasks and pauses the methods of the meter.
 
     Parameters
     ----------

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import strategies as st
 
 from spillway.schedulers.applications.application import Application, read_application
 from spillway.schedulers.controllers.observations import Observations
-from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.overlaps import Fleet
+from spillway.schedulers.controllers.prediction import Phase, Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import IoEnded, Scene, WaitingRequest
+
+
+def fleet_of(phases: Sequence[Phase]) -> Fleet:
+    """Arrays of these phases."""
+    table = np.array([(phase.start_s, phase.duration_s, phase.period_s) for phase in phases], np.float64)
+    return Fleet(*table.reshape(-1, 3).T)
 
 
 @st.composite

@@ -29,9 +29,8 @@ def test_the_outlook_is_what_each_application_says(scene: Scene) -> None:
         phase = view.next_phase or NEVER
         assert (outlook.starts_s[place], outlook.durations_s[place]) == (phase.start_s, phase.duration_s)
         assert (outlook.periods_s[place], outlook.errors_s[place]) == (phase.period_s, phase.error_s)
-        assert (outlook.control_s[place], outlook.returnable_s[place]) == (view.control_s, view.returnable_s)
-        assert (outlook.next_control[place], outlook.settled[place]) == (view.next_control, view.settled_nodes)
-        assert outlook.willing[place] == view.willing
+        assert (outlook.control_s[place], outlook.settled[place]) == (view.control_s, view.settled_nodes)
+        assert (outlook.willing[place], outlook.maximum[place]) == (view.willing, view.application.maximum)
 
 
 @settings(max_examples=60)

@@ -70,7 +70,7 @@ def test_balance_by_hand() -> None:
 
 def test_io_ratio_by_hand() -> None:
     """Eq. 3: 10 iterations of 15 s and 50 s of I/O: a quarter."""
-    assert candidate(60.0, io_s=50.0).io_ratio(4) == 0.25
+    assert candidate(60.0, io_s=50.0).io_ratio(15.0) == 0.25
 
 
 def test_nodes_that_slow_down_are_not_given() -> None:

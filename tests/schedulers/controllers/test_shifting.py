@@ -21,9 +21,10 @@ from spillway.schedulers.controllers.shifting import (
     relative_speedup,
     select_application,
 )
+from tests.schedulers.controllers.scenes import fleet_of
 
 EQUAL, SIMILAR = 0.005, 0.05
-NONE = Fleet.of([])
+NONE = fleet_of([])
 PERFECT = from_parameters(Parameters(1000.0), 1, 64)
 
 
@@ -32,7 +33,7 @@ def test_figure_7() -> None:
     first, second = Phase(100.0, 30.0, 300.0), Phase(80.0, 30.0, 305.0)
     assert select_application(first, second, EQUAL, SIMILAR) == 0
     assert obtain_shift(first, second) == 30.0 + 20.0
-    assert not evaluate_interference(first, 50.0, Fleet.of([second])), "it now ends at 80 s, where the other begins"
+    assert not evaluate_interference(first, 50.0, fleet_of([second])), "it now ends at 80 s, where the other begins"
 
 
 def test_figure_8() -> None:
@@ -95,9 +96,9 @@ def test_more_time_takes_fewer_nodes() -> None:
 
 def test_refusals() -> None:
     """A third application in the way, too little time, no control points, too slow, too few nodes."""
-    third = Fleet.of([Phase(90.0, 10.0, 100.0)])  # its second phase, [190, 200), lies where the shifted one would go
+    third = fleet_of([Phase(90.0, 10.0, 100.0)])  # its second phase, [190, 200), lies where the shifted one would go
     assert plan(third) is Refusal.THIRD
-    assert plan(Fleet.of([Phase(90.0, 10.0, 500.0)])) == Shift(16.0, 20.0, 1.25, 3), "a long period is out of the way"
+    assert plan(fleet_of([Phase(90.0, 10.0, 500.0)])) == Shift(16.0, 20.0, 1.25, 3), "a long period is out of the way"
     assert plan(original_s=20.0) is Refusal.TOO_SHORT
     assert plan(original_s=0.0) is Refusal.NO_CONTROL_POINTS
     assert plan(model=from_parameters(Parameters(1000.0), 1, 12)) is Refusal.TOO_SLOW
