@@ -198,8 +198,7 @@ def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterat
 def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator[bytes]:
     head = stream.read(6)
     stream.seek(0)
-    if suffix not in PACKED:
-        suffix = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), suffix)
+    suffix = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), suffix)
     try:
         is_packed = suffix in PACKED or suffix in _REFUSED
         source: Any = _unpacked(stream, suffix, size, limit) if is_packed else stream

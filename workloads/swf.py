@@ -121,7 +121,7 @@ class SwfLog:
 
 FIELDS = SwfRecord.__struct_fields__
 _DIRECTIVE = re.compile(r"\s*([A-Za-z]\w*)\s*:(.*)")
-_LEADING_NUMBER = re.compile(r"-?\d+(?![.,'’]?\w)(?!\s\d{3}(?!\d))", re.ASCII)
+_LEADING_NUMBER = re.compile(r"-?\d+(?![.,'’]?\w)(?!\s\d{3}(?!\d))(?!\s*[-+*/x×^]\s*\d)", re.ASCII)
 _NUMERIC_DIRECTIVES = {
     name.lower(): name
     for name in (

@@ -71,6 +71,9 @@ _HINTS = {
 }
 """Beginnings that need another form of the log, and words on it."""
 
+_ABOVE = 20
+"""Lines in which a header is looked for: commands and their complaints may stand above it."""
+
 SWF = "swf"
 FORMATS: dict[str, Format] = {
     SWF: Format("Standard Workload Format", swf_log.COLUMNS, swf_log.recognises),
@@ -142,7 +145,7 @@ def _rows(
         wanted = {heading.lower() for column in form.columns for heading in column.names}
         return layouts.parquet(log, intake.book, wanted)
     if form.recognises is None:
-        lacking = form.lacks(layouts.header_of(head.first)[1])
+        lacking = form.lacks(_header(form, head))
         if lacking:
             made = f"; such a log is made by: {form.advice}" if form.advice else ""
             raise WorkloadError(
@@ -171,8 +174,12 @@ def recognised(head: LogHead, log: LogFile) -> str:
     WorkloadError
         It begins like no known format, or like several.
     """
-    names = layouts.parquet_columns(log) if layouts.is_parquet(head) else layouts.header_of(head.first)[1]
-    found = [name for name, form in FORMATS.items() if _recognises(form, head, names)]
+    if layouts.is_parquet(head):
+        names = layouts.parquet_columns(log)
+        found = [name for name, form in FORMATS.items() if form.recognises is None and not form.lacks(names)]
+    else:
+        names = layouts.header_of(head.first)[1]
+        found = [name for name, form in FORMATS.items() if _recognises(form, head)]
     if len(found) == 1:
         return found[0]
     if not found and not layouts.is_parquet(head) and (content_suffix(log.path) == ".swf" or not head.lines):
@@ -192,7 +199,11 @@ def recognised(head: LogHead, log: LogFile) -> str:
     )
 
 
-def _recognises(form: Format, head: LogHead, names: Names) -> bool:
-    if form.recognises is None:
-        return not form.lacks(names)
-    return not layouts.is_parquet(head) and form.recognises(head)
+def _recognises(form: Format, head: LogHead) -> bool:
+    return not form.lacks(_header(form, head)) if form.recognises is None else form.recognises(head)
+
+
+def _header(form: Format, head: LogHead) -> Names:
+    """The names of columns in the first line that is a header of the format; else those of the first line."""
+    lines = [layouts.header_of(line.lstrip("\ufeff"))[1] for line in head.lines[:_ABOVE]]
+    return next((names for names in lines if not form.lacks(names)), lines[0] if lines else ())

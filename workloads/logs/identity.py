@@ -15,6 +15,9 @@ from spillway.workloads.logs.table import Ints, JobTable, coded
 ATTEMPT = "earlier attempt of a requeued job (its last one is used)"
 SNAPSHOT = "earlier state of a job (its last one is used)"
 TWICE = "line that is there twice"
+STEP = "step of a job (its job's line is used)"
+ZERO = ".0"
+"""Part of ``12.0``: step 0 of a job, or its number where a program wrote all numbers with a fraction."""
 
 
 def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> JobTable:
@@ -27,6 +30,7 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
     attempts
         Whether lines of the same job and submission are states of one job; else tasks of an array, unless equal.
     """
+    table, hashes = _without_steps(table, hashes)
     number, submit = table["number"], table["submit_s"]
     if not len(table) or (not table.clusters and bool((number[1:] > number[:-1]).all())):
         return _named(table, np.zeros(1, dtype=np.int64))
@@ -57,6 +61,19 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
             table.intake.book.add(Fate.READ, "as written", -int(mask.sum()), -int(mask.sum()))
     kept = table.chosen(fate == 0) if fate.any() else table
     return _named(kept, _nth(kept))
+
+
+def _without_steps(table: JobTable, hashes: npt.NDArray[np.int32]) -> tuple[JobTable, npt.NDArray[np.int32]]:
+    """The table without steps 0 of its jobs; where all numbers end in ``.0``, they are numbers of jobs."""
+    names = table.names["part"]
+    if ZERO not in names:
+        return table, hashes
+    steps = table["part"] == names.index(ZERO)
+    if steps.all():
+        return replace(table, names=table.names | {"part": [""]}), hashes
+    table.intake.book.add(Fate.LEFT_OUT, STEP, int(steps.sum()))
+    table.intake.book.add(Fate.READ, "as written", -int(steps.sum()), -int(steps.sum()))
+    return table.chosen(~steps), hashes[~steps] if len(hashes) else hashes
 
 
 def _equal(table: JobTable, order: Ints, *names: str) -> npt.NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.logs.book import Book
+from spillway.workloads.logs.book import Book, Fate
 from spillway.workloads.logs.lines import Block, LogFile, LogHead, shown
 
 Cells = Mapping[str, Any]
@@ -38,11 +39,17 @@ class Rows:
 
 
 SEPARATORS = "|,;\t"
+_OTHER = re.compile(r"\w+([^\w\s\"]+)\w")
 
 
 def header_of(line: str) -> tuple[str, tuple[str, ...]]:
-    """Separator and names of columns, in lower case, of the line above a table; the separator that gives the most."""
+    """Separator and names of columns, in lower case, of the line above a table.
+
+    The separator is that of :data:`SEPARATORS` that gives the most, else the signs behind the first name.
+    """
     found = max(SEPARATORS, key=line.count)
+    if found not in line and (other := _OTHER.match(line)):
+        found = other[1]
     names = tuple(heading.strip().strip('"').lower() for heading in line.split(found))
     return found, names[:-1] if names and not names[-1] else names
 
@@ -56,6 +63,11 @@ def separated(
     ----------
     free
         Columns of free text, which may contain separators and line breaks.
+
+    Raises
+    ------
+    WorkloadError
+        There is no header.
     """
     table: _Table | None = None
     for first, lines in blocks:
@@ -66,24 +78,30 @@ def separated(
             if is_header(names):
                 if table is not None:
                     yield from table.rows(last=True)
-                table = _Table(separator, names, set(free), book, is_header)
+                quoted = separator != "|" or '"' in line
+                table = _Table(separator, quoted, names, set(free), book, is_header)
                 yield from table.take(number + 1, lines[number + 1 - first :])
             elif table is not None:
                 yield from table.take(number, lines[number - first :])
             else:
-                raise WorkloadError(f"expected a header, got {shown(line)}", f"{book.where}:{number}")
+                book.lines += 1
+                book.add(Fate.LEFT_OUT, "line above the header").examples[:] = [f"{number}: {shown(line)}"]
+                continue
             break
-    if table is not None:
-        yield from table.rows(last=True)
+    if table is None:
+        raise WorkloadError("expected a header", book.where)
+    yield from table.rows(last=True)
 
 
 class _Table:
     """Lines below a header, taken apart."""
 
     def __init__(
-        self, separator: str, names: tuple[str, ...], free: set[str], book: Book, is_header: Callable[..., bool]
-    ) -> None:
-        self._separator, self._names, self._book, self._is_header = separator, names, book, is_header
+        self, separator: str, quoted: bool, names: tuple[str, ...], free: set[str], book: Book,
+        is_header: Callable[..., bool],
+    ) -> None:  # fmt: skip
+        self._separator, self._quoted, self._names = separator, quoted, names
+        self._book, self._is_header = book, is_header
         places = [place for place, name in enumerate(names) if name in free]
         last = len(names) - 1
         self._free = last if last in places else places[0] if len(places) == 1 else -1
@@ -102,7 +120,7 @@ class _Table:
 
     def _split(self, number: int, line: str) -> bool:
         """Whether a line is one row, which is then kept."""
-        if '"' in line and self._separator != "|":
+        if self._quoted and '"' in line:
             return False
         parts = line.split(self._separator)
         count = len(self._names)
@@ -159,7 +177,7 @@ class _Table:
         return line.count(self._separator) >= len(self._names) - 1 and line.lstrip('" ')[:1].isdigit()
 
     def _cells(self, text: str) -> list[str] | None:
-        if '"' not in text or self._separator == "|":
+        if '"' not in text or not self._quoted or len(self._separator) > 1:
             return text.split(self._separator)
         try:
             return next(csv.reader([text + "\n"], delimiter=self._separator, strict=True), None)
@@ -229,7 +247,7 @@ def objects(pieces: Iterable[bytes], book: Book, cells_of: Callable[[Any], Mappi
         It is no such object.
     """
     try:
-        document = msgspec.json.decode(b"".join(pieces))
+        document = msgspec.json.decode(b"".join(pieces).removeprefix(codecs.BOM_UTF8))
         jobs = document["jobs"]
         found = [cells_of(job) for job in jobs if isinstance(job, dict)]
     except (msgspec.DecodeError, KeyError, TypeError, RecursionError) as error:

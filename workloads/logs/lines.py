@@ -18,6 +18,13 @@ Block = tuple[int, list[str]]
 _HEAD_LINES = 200
 _END = "\r\x1a\x00"
 """Signs at the end of lines that are no part of them: of line ends and ends of files on other systems."""
+_WIDE = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+"""Encodings by the byte order mark that a text begins with."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class LogFile:
         return cls(str(path), Path(path))
 
     def pieces(self) -> Iterator[bytes]:
-        """Its content, unpacked, UTF-16 as UTF-8, in pieces.
+        """Its content, unpacked, UTF-16 and UTF-32 as UTF-8, in pieces.
 
         Raises
         ------
@@ -59,7 +66,7 @@ class LogFile:
         except InputError as error:
             raise WorkloadError(str(error), self.where) from None
         except UnicodeDecodeError as error:
-            raise WorkloadError(f"cannot be read as UTF-16: {error.reason}", self.where) from None
+            raise WorkloadError(f"cannot be read as {error.encoding.upper()}: {error.reason}", self.where) from None
 
     def blocks(self, pieces: Iterable[bytes] | None = None) -> Iterator[Block]:
         """Its lines, in blocks."""
@@ -85,9 +92,10 @@ def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """UTF-8, with line feeds between lines, of texts that begin as UTF-16 or have only carriage returns."""
     first = next(pieces, b"")
     pieces = chain((first,), pieces)
-    wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(first[:2])
-    if wide is None and len(first) > 3 and first[1] == first[3] == 0 != first[0]:
-        wide = "utf-16-le"
+    wide = next((name for begin, name in _WIDE.items() if first.startswith(begin)), None)
+    if wide is None and len(first) > 3:
+        zeros = tuple(byte == 0 for byte in first[:4])
+        wide = {(False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be"}.get(zeros)
     if wide is not None:
         return (text.encode() for text in codecs.iterdecode(pieces, wide))
     if b"\r" in first and b"\n" not in first:

@@ -14,7 +14,7 @@ from spillway.workloads.logs.lines import LogHead, shown
 from spillway.workloads.logs.record import COMPLETED, FAILED, TIMEOUT
 from spillway.workloads.logs.slurm_units import UNKNOWN, UnitError, duration_of, size_of, time_of
 
-_LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;]*;")
+_LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];[^;]*;")
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.]*)=")
 _ID = re.compile(r"(\d{1,18})(?:\[(\d*)\])?(?:\.([^;@]+))?", re.ASCII)
 _CHUNK = re.compile(r"([^/+(),]+)/")
@@ -35,8 +35,8 @@ def pbs_cells(line: str) -> Mapping[str, str] | str:
     return pairs(rest, _KEY)[1] | {"id": f"{kind} {label}"}
 
 
-def _id(text: str) -> tuple[int, str]:
-    """Number and part of an ended job.
+def _id(text: str) -> tuple[int, str, str]:
+    """Number, part and server of an ended job.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def _id(text: str) -> tuple[int, str]:
         raise UnitError("like 12.server or 12[3].server")
     if found[2] == "":
         raise NoJobError("array as a whole (its tasks are jobs of their own)")
-    return int(found[1]), f"_{found[2]}" if found[2] else ""
+    return int(found[1]), f"_{found[2]}" if found[2] else "", found[3] or ""
 
 
 def _length(text: str) -> int:
@@ -86,7 +86,7 @@ def _time(field: str, *names: str, played: bool = True) -> Column:
 
 
 PBS = (
-    Column(("id",), ("number", "part"), _id, played=True),
+    Column(("id",), ("number", "part", "cluster"), _id, played=True),
     _time("submit_s", "ctime", "qtime"),
     _time("eligible_s", "etime", played=False),
     _time("start_s", "start"),

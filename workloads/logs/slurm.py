@@ -11,6 +11,7 @@ import numpy as np
 
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.columns import Column, NoJobError, fast_seconds, fast_whole, name, whole
+from spillway.workloads.logs.identity import STEP, ZERO
 from spillway.workloads.logs.layouts import pairs
 from spillway.workloads.logs.lines import LogHead, shown
 from spillway.workloads.logs.slurm_units import (
@@ -52,9 +53,8 @@ FREE = ("jobname", "submitline", "comment", "admincomment", "systemcomment", "ba
         "name", "job_name", "burstbuffer", "reason", "extra", "wckey")  # fmt: skip
 """Columns of free text."""
 
-_ID = re.compile(r"(\d{1,18})(?:\.0+(?!\d))?((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
+_ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
 _PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?", re.ASCII)
-_STEP = "step of a job (its job's line is used)"
 PENDING_ARRAY = "tasks of an array that had not begun"
 _ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%(\d+)")
 _OPTIONS = {
@@ -74,14 +74,18 @@ def of_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 def job_id(text: str) -> tuple[int, str, int]:
     """Number of a job, its part, and the limit on tasks of its array (-1: not stated).
 
+    The part of ``12.0`` is ``.0``: only the other lines tell whether that is a step or a number with a fraction.
+
     Raises
     ------
     NoJobError
         For a step, and for tasks of an array that are not jobs yet.
     """
     found = _ID.fullmatch(text)
+    if found and found[3] == ZERO and not found[2]:
+        return int(found[1]), ZERO, -1
     if found and found[3]:
-        raise NoJobError(_STEP)
+        raise NoJobError(STEP)
     if found:
         return int(found[1]), found[2], -1
     if _PENDING_ARRAY.fullmatch(text):
@@ -237,6 +241,8 @@ _JOBCOMP_KEYS = (
     "ExitCode",
 )  # fmt: skip
 _JOBCOMP_KEY = re.compile(rf"(?:^|\s)({'|'.join(_JOBCOMP_KEYS)})=")
+_JOBCOMP_NAME = re.compile(r"(.*? Name=).*?( JobState=\w+ Partition=.*)", re.DOTALL)
+"""The name of a job, between what is before and behind it: users may write anything there, also keys."""
 _JOBCOMP_NEEDED = ("JobId", "StartTime", "EndTime", "NodeCnt")
 
 _LENGTH = ("elapsed_s",), seconds_of, True, fast_seconds
@@ -288,7 +294,8 @@ def is_jobcomp(head: LogHead) -> bool:
 
 def jobcomp_cells(line: str) -> Mapping[str, str] | str:
     """Cells of a line of jobcomp/filetxt, or a sentence on its fault."""
-    before, values = pairs(line, _JOBCOMP_KEY)
+    named = _JOBCOMP_NAME.fullmatch(line)
+    before, values = pairs(named[1] + named[2] if named else line, _JOBCOMP_KEY)
     if before or any(key.lower() not in values for key in _JOBCOMP_NEEDED):
         keys = ", ".join(_JOBCOMP_NEEDED)
         return f"expected KEY=VALUE pairs with {keys} as jobcomp/filetxt writes them, got {shown(line)}"
@@ -347,8 +354,8 @@ def json_cells(job: dict[str, Any]) -> dict[str, str]:
     """Cells of a job of ``sacct --json``, by the columns of sacct."""
     cells = {key: next((text for path in paths if (text := str(_at(job, path)))), "") for key, paths in _JSON.items()}
     label, task, offset = job.get("job_id", ""), _at(job, "array.task_id"), _at(job, "het.job_offset")
-    if task != "":
-        label = f"{_at(job, 'array.job_id') or label}_{task}"
+    if task != "" and _at(job, "array.job_id"):
+        label = f"{_at(job, 'array.job_id')}_{task}"
     elif offset != "" and _at(job, "het.job_id"):
         label = f"{_at(job, 'het.job_id')}+{offset}"
     paused = _at(job, "time.suspended")

@@ -183,9 +183,9 @@ def _bytes(number: str, factor: int) -> int:
 def resources_of(text: str) -> Resources:
     """Resources of a job, from a text such as ``cpu=4,mem=8G,node=2,bb/datawarp=100G,gres/gpu=8``.
 
-    Several burst buffers are added up; GPUs by kind (``gres/gpu:a100=8``) are part of ``gres/gpu``.
+    Several burst buffers are added up, so are GPUs by kind (``gres/gpu:a100=8``) where ``gres/gpu`` is not stated.
     """
-    nodes = processors = memory = buffers = gpus = -1
+    nodes = processors = memory = buffers = gpus = by_kind = -1
     licenses = []
     text = text.strip('"')
     for item in filter(None, text.split(",")):
@@ -200,11 +200,13 @@ def resources_of(text: str) -> Resources:
             memory = size_of(value)
         elif name.startswith("bb/"):
             buffers = max(buffers, 0) + size_of(value)
-        elif name == "gres/gpu" or name.startswith("gres/gpu:"):
-            gpus = max(gpus, count_of(value))
+        elif name == "gres/gpu":
+            gpus = count_of(value)
+        elif name.startswith("gres/gpu:"):
+            by_kind = max(by_kind, 0) + count_of(value)
         elif name.startswith("license/"):
             licenses.append(f"{name.removeprefix('license/')}:{count_of(value)}")
-    return Resources(nodes, processors, memory, buffers, gpus, ",".join(licenses))
+    return Resources(nodes, processors, memory, buffers, gpus if gpus >= 0 else by_kind, ",".join(licenses))
 
 
 @lru_cache(maxsize=100_000)

@@ -76,6 +76,8 @@ def lines(*rows: str, head: str = SACCT) -> str:
         (lines(slurm("1"), slurm("1")), {"1": 2}),
         (lines(slurm("8_1"), slurm("8_2"), slurm("8+1")), {"8_1": 2, "8_2": 2, "8+1": 2}),
         (lines(slurm("532209.0")), {"532209": 2}),
+        (lines(slurm("1"), slurm("1.batch", nodes=1), slurm("1.0", nodes=1, run=9), slurm("1.1", nodes=1)), {"1": 2}),
+        (lines(slurm("1.0", nodes=1), slurm("2"), slurm("1")), {"2": 2, "1": 2}),
         (lines("5.0,u,p,3600.0,10.0,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,9.0,COMPLETED",
                head=EAGLE), {"5": 10}),
         (lines(*2 * ["5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,9,COMPLETED"],
