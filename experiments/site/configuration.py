@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from spillway.base.errors import InputError, shown
-from spillway.base.hostlist import expanded
+from spillway.base.hostlist import compressed, expanded
 from spillway.experiments.site.machine import partition_of
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import (
@@ -82,16 +83,19 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
             defaults = {**defaults, **line.values}
         elif line.text("PartitionName") and (found := partition_of(_of_sets(line.over(defaults), sets), pieces)):
             pieces.configured.append(found)
+        if line.text("DownNodes"):
+            _note_out(Entry({"state": "DOWN", **line.values}, line.where), "DownNodes", pieces)
         if line.text("NodeName").upper() == "DEFAULT":
             node_defaults = {**node_defaults, **line.values}
         elif line.text("NodeName"):
+            _note_out(line.over(node_defaults), "NodeName", pieces)
             names = line.read(expanded, "NodeName", ())
             pieces.configured_nodes += names
             pieces.configured_cpus.setdefault(_cpus(line.over(node_defaults)), []).extend(names)
             _note_dropped(line.over(node_defaults), _OF_NODES, pieces)
     _note_dropped(entry, _OF_CLUSTER, pieces)
-    for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
-        pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows its contents")
+    included = re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE)
+    pieces.included += [(name, file) for file in included]
     pieces.configured_licenses += [License(*license_) for license_ in entry.read(counts, "Licenses", {}).items()]
     pieces.cluster = pieces.cluster or entry.text("ClusterName")
     if kind := entry.text("BurstBufferType"):
@@ -116,6 +120,15 @@ def _note_dropped(entry: Entry, keys: Sequence[str], pieces: Pieces) -> None:
         note = f"{key}={entry.text(key)} is not kept" if keys is _OF_CLUSTER else f"{key} of nodes is not kept"
         if entry.text(key) and note not in pieces.notes:
             pieces.notes.append(note)
+
+
+def _note_out(entry: Entry, key: str, pieces: Pieces) -> None:
+    """Note nodes that the configuration has out of service."""
+    state = entry.text("State").upper()
+    if state.startswith(("DOWN", "DRAIN", "FAIL", "FUTURE")):
+        pieces.notes.append(
+            f"{key}={entry.text(key)} State={state}: played as up (--maintenance and --events say when nodes are out)"
+        )
 
 
 def _node_sets(lines: Sequence[Entry]) -> dict[str, str]:
@@ -155,6 +168,14 @@ def notes_of(pieces: Pieces) -> Iterator[str]:
     entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
         yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"
+    given = {PurePath(name).name for name in pieces.kinds}
+    for name, file in pieces.included:
+        if PurePath(file).name not in given:
+            yield f"{name} includes {file}: name that file, too, unless scontrol shows its contents"
+    known = {*pieces.configured_nodes, *pieces.nodes}
+    for partition in pieces.configured if known else ():
+        if strange := [node for node in expanded(partition.nodes) if node not in known]:
+            yield f"partition {partition.name}: no NodeName has {compressed(strange)}: taken as nodes of the site"
     limited = any(
         association.limits != Limits() for several in (pieces.associations, pieces.qos) for association in several
     )

@@ -112,7 +112,8 @@ def rows(text: str, name: str) -> Iterator[Entry]:
 def settings(text: str, name: str) -> tuple[Entry, list[Entry]]:
     """A configuration: its single keys, and its lines of several (``PartitionName=... Nodes=...``).
 
-    Comments, continued lines and the blanks around ``=`` of ``scontrol show config`` are taken as Slurm takes them.
+    Comments, continued lines (joined without a blank), keys that come again (the last counts) and the blanks around
+    ``=`` of ``scontrol show config`` are taken as Slurm takes them.
     """
     single: dict[str, str] = {}
     several: list[Entry] = []
@@ -120,14 +121,14 @@ def settings(text: str, name: str) -> tuple[Entry, list[Entry]]:
     for number, line in enumerate(text.splitlines(), start=1):
         plain = continued + re.sub(r"(?<!\\)#.*", "", line).rstrip()
         if plain.endswith("\\"):
-            continued = plain[:-1] + " "
+            continued = plain[:-1]
             continue
         continued = ""
         if _SEVERAL.match(plain):
             pairs = {key.lower(): value.strip("\"'") for key, value in _PAIR.findall(plain)}
             several.append(Entry(pairs, f"{name}, line {number}"))
         elif found := _CONF.fullmatch(plain):
-            single.setdefault(found[1].lower(), found[2].strip())
+            single[found[1].lower()] = found[2].strip()
     return Entry(single, name), several
 
 
@@ -203,10 +204,10 @@ def resources(text: str) -> dict[str, int]:
 
 
 def counts(text: str) -> dict[str, int]:
-    """Counts by name, of ``matlab:30,ansys@server=100``; a name without a count counts 1."""
+    """Counts by name, of ``matlab:30,ansys@server=100`` (older: ``matlab*30``); a name without a count counts 1."""
     found: dict[str, int] = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
-        name, _, count = item.replace("=", ":").rpartition(":") if re.search(r"[:=]\d", item) else (item, "", "1")
+        name, _, count = re.sub("[=*]", ":", item).rpartition(":") if re.search(r"[:=*]\d", item) else (item, "", "1")
         found[name] = whole(count)
     return found
 

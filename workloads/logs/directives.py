@@ -14,16 +14,18 @@ from pathlib import Path
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError, Limit
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.requests.directives import Requests, directives_of
+from spillway.workloads.requests.directives import Requests, directives_of, of_options
 
 SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {most} bytes; is it a job script?")
 
 _PREFIX = re.compile(r"^#(BB_LUA|BB|DW)\b")
 _FLUX = re.compile(r"#\s*flux:\s*(.*)", re.IGNORECASE | re.DOTALL)
-"""A line of Flux's options; directives stand among them, alone or behind ``--setattr=dw=``."""
-_NESTED = re.compile(r"(?:--setattr=(?:system\.)?dw=)?[\"']*(#.*?)[\"']*$", re.DOTALL)
+"""A line of Flux's options; directives stand among them, alone or behind ``--setattr=dw=``, ``-S dw=``."""
+_ATTRIBUTE = re.compile(r"(?:--setattr[= ]|(?<!\S)-S\s*)(?:system\.)?dw=(\"\"\"|'''|\"|')?(.*)", re.DOTALL)
 _NODES = re.compile(r"(?:-N\s*|--nodes[= ]\s*)(\d{1,9})(?:-\d+)?\s*$", re.ASCII)
 _OPTIONS = re.compile(r"#(?:SBATCH|\s*flux:)\s+(.*)", re.IGNORECASE)
+_FILE = re.compile(r"(?<!\S)--bbf(?=[= ])")
+"""Slurm's option that names a file of directives."""
 _ID = re.compile(r"(?:^|\D)(\d{1,18}(?:[_+]\d{1,9})?)$", re.ASCII)
 
 
@@ -102,11 +104,22 @@ def read_script(path: Path) -> Script:
         first, line = number, lines[number].rstrip("\r")
         if (option := _OPTIONS.match(line)) and (stated := _NODES.search(option[1].partition(" #")[0])):
             nodes = int(stated[1])
-        if (flux := _FLUX.match(line)) and (nested := _NESTED.match(flux[1])):
-            line = nested[1]
+        if option and line.startswith("#SBATCH"):
+            total += directives_of(of_options(option[1]), f"{path}:{first + 1}")
+            total += Requests(others=("--bbf (the file that it names is not read)",) * bool(_FILE.search(option[1])))
+        if (flux := _FLUX.match(line)) and (nested := _nested(flux[1])).startswith("#"):
+            line = nested
         while line.rstrip().endswith("\\") and number + 1 < len(lines):
             number += 1
             line = f"{line.rstrip()[:-1]} {_PREFIX.sub('', lines[number])}"
         total += directives_of((line,), f"{path}:{first + 1}")
         number += 1
     return Script(total, nodes)
+
+
+def _nested(text: str) -> str:
+    """The text of an attribute ``dw`` in a line of Flux's options, or the line, without quotation marks."""
+    if found := _ATTRIBUTE.search(text):
+        mark, text = found[1], found[2]
+        text = text.partition(mark)[0] if mark else text
+    return text.strip("\"' ")

@@ -136,13 +136,16 @@ class Requests:
         return any(buffer.spread is Spread.PER_NODE for buffer in self.buffers)
 
 
+def of_options(text: str) -> list[str]:
+    """Options ``--bb=`` of a line of options, each as a directive."""
+    found = (match.strip("\"'") for match in _OPTION.findall(text))
+    return [option if option.startswith("#") else f"#BB {option}" for option in found]
+
+
 def of_lines(text: str) -> list[str]:
     r"""Lines of a script in one field, separated by a line break, ``\n`` or ``;``; an option ``--bb=`` is a line."""
     lines = [line.strip() for line in re.split(r"\n|\\n|;", text)]
-    return lines + [
-        option if option.startswith("#") else f"#BB {option}"
-        for option in (match.strip("\"'") for match in _OPTION.findall(text))
-    ]
+    return lines + of_options(text)
 
 
 def directives_of(lines: Iterable[str], where: str) -> Requests:
@@ -208,7 +211,9 @@ class _Words:
 
 
 def _job_buffer(words: _Words) -> Requests:
-    return Requests(buffers=(words.buffer(),)) if "capacity" in words.given else Requests()
+    if "capacity" in words.given:
+        return Requests(buffers=(words.buffer(),))
+    return Requests(others=("jobdw without a capacity",)) if words.kind == "DW" else Requests()
 
 
 _COMMANDS: Mapping[str, Callable[[_Words], Requests]] = {
@@ -230,6 +235,6 @@ def _directive(kind: str, text: str, where: str) -> Requests:
     except ValueError:
         words = text.split()
     command = words[0].lower() if words and "=" not in words[0] else ""
-    given = dict(word.partition("=")[::2] for word in words if "=" in word)
+    given = {key.lower(): value for key, _, value in (word.partition("=") for word in words if "=" in word)}
     read = _COMMANDS.get(command)
     return read(_Words(kind, text, given, where)) if read else Requests(others=(command,))

@@ -494,3 +494,25 @@ def test_a_site_without_buffers_gets_none_drawn(tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "log.swf"), *options, "--out", str(tmp_path / "out")]) == 0
     (workload,) = (tmp_path / "out" / "inputs").glob("log*.json")
     assert all(one["bb"] == 0 for one in json.loads(workload.read_text())["profiles"].values())
+
+
+NODES_ONLY = "ClusterName=c\nNodeName=n[1-4] CPUs=2\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        ("PartitionName=a Nodes=x[1-2],n1\n", "partition a: no NodeName has x[1-2]: taken as nodes of the site"),
+        ("PartitionName=a Nodes=ALL\nDownNodes=n[1-2] Reason=disk\n", "DownNodes=n[1-2] State=DOWN: played as up"),
+        ("NodeName=n5 State=FUTURE\nPartitionName=a Nodes=ALL\n", "NodeName=n5 State=FUTURE: played as up"),
+        ("Include more.conf\nPartitionName=a Nodes=ALL\n", "slurm.conf includes more.conf: name that file, too"),
+    ],
+)
+def test_notes_on_a_configuration(lines: str, note: str) -> None:
+    """Nodes that no line defines or that are out; a file that is included and not given."""
+    said = "\n".join(imported_texts({"slurm.conf": NODES_ONLY + lines}).said)
+    assert note in said
+    plain = imported_texts(
+        {"slurm.conf": NODES_ONLY + "Include more.conf\n", "etc/more.conf": "PartitionName=a Nodes=n1\n"}
+    )
+    assert not any("includes" in line or "no NodeName" in line for line in plain.said)

@@ -39,7 +39,7 @@ def test_amounts():
     assert resources("cpu=4,mem=8G,node=2,gres/gpu=1.5K,bb/x=100,license/m=-1") == {
         "cpu": 4, "mem": 8 * 2**30, "node": 2, "gres/gpu": 1500, "bb/x": 100 * 2**20,
     }  # fmt: skip
-    assert counts("a:3,b@server=4,c") == {"a": 3, "b@server": 4, "c": 1}
+    assert counts("a:3,b@server=4,c,d*5") == {"a": 3, "b@server": 4, "c": 1, "d": 5}
     assert (preempts("GANG,SUSPEND"), preempts("cluster")) == ("suspend", "")
 
 
@@ -50,4 +50,6 @@ def test_layouts():
     (row,) = rows("Name|Def QOS|\nn|q|\n", "f")
     assert (row.text("Name"), row.text("DefQOS")) == ("n", "q")
     entry, several = settings("# x\nA = b c\nB=1,\\\n2 # y\nNodeName=n1 CPUs=1\n", "f")
-    assert (entry.text("A"), entry.text("B"), several[0].text("CPUs")) == ("b c", "1, 2", "1")
+    assert (entry.text("A"), entry.text("B"), several[0].text("CPUs")) == ("b c", "1,2", "1")
+    entry, several = settings("A=1\na = 2\nPartitionName=p Nodes=n[1-2],\\  \nn[5-6] \\\n  MaxTime=60\n", "f")
+    assert (entry.text("A"), several[0].text("Nodes"), several[0].text("MaxTime")) == ("2", "n[1-2],n[5-6]", "60")

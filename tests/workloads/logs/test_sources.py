@@ -11,6 +11,7 @@ from spillway.workloads.cli import main
 from spillway.workloads.conversion.convert import ConvertOptions
 from spillway.workloads.logs import slurm_units as units
 from spillway.workloads.logs.darshan_totals import MovedBytes, read_totals
+from spillway.workloads.logs.directives import read_script
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
@@ -88,6 +89,8 @@ def test_sizes() -> None:
         ),
         ("#DW copy_out source=b destination=/a", Requests(stage_out=(Transfer("b", "/a"),))),
         ("#DW swap 10GB", Requests(others=("swap",))),
+        ("#DW jobdw type=scratch access_mode=striped", Requests(others=("jobdw without a capacity",))),
+        ("#DW JobDW Type=xfs Capacity=1MiB", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
         ("#SBATCH --time=10", Requests()),
     ],
 )
@@ -126,6 +129,29 @@ def test_a_buffer_on_each_node_is_so_much_on_each_node(tmp_path: Path) -> None:
 def test_directives_in_one_field() -> None:
     """A submitted line's --bb is a directive."""
     assert directives_of(of_lines('sbatch --bb="capacity=2GB access=striped" a.sh'), "s:1").total_bytes(4) == 2 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('#SBATCH -N 2 --bb="capacity=2GB access=striped"', Requests((Buffer(2 * 10**9, kind="striped"),))),
+        ("#SBATCH --bb='#DW jobdw type=xfs capacity=1MiB'", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
+        ("#SBATCH --bbf=/a.bb", Requests(others=("--bbf (the file that it names is not read)",))),
+        (
+            '#FLUX: -N 2 -S dw="#DW jobdw type=xfs capacity=1MiB" -t 5m',
+            Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),)),
+        ),
+        (
+            "# flux: --setattr system.dw='#DW jobdw type=xfs capacity=1MiB'",
+            Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),)),
+        ),
+        ("#FLUX: -N 2  # as many as the data need", Requests()),
+    ],
+)
+def test_options_of_a_script(line: str, found: Requests, tmp_path: Path) -> None:
+    """Directives among the options of sbatch and Flux."""
+    (tmp_path / "1.sh").write_text(f"#!/bin/sh\n{line}\n")
+    assert read_script(tmp_path / "1.sh").requests == found
 
 
 def test_scripts_of_a_folder(tmp_path: Path) -> None:
