@@ -6,6 +6,8 @@ import io
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +82,7 @@ def compare(
     from spillway.experiments.campaign.comparison import comparison
 
     playing, conduct = _how(how, figures)
-    given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
+    given = list(logs) if isinstance(logs, Iterable) and not isinstance(logs, str | bytes) else [logs]
     drawn = _seeds_of(seeds)
     if not given or not drawn:
         raise OptionError(f"compare needs at least one log and one seed, got {len(given)} and {len(drawn)}")
@@ -91,7 +93,7 @@ def compare(
         workloads=(read(source).spec() for source in given),
         platform=spec_of(machine),
         policies=specs_of(policies, _session(settings, site), root),
-        models=[models] if isinstance(models, str) else models,
+        models=_texts("models", models),
         seeds=drawn,
     )
     return _played([campaign], root, conduct, progress)
@@ -207,7 +209,17 @@ def _seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(_whole("seeds", seed, 0) for seed in seeds)
 
 
+def _texts(name: str, given: str | Sequence[str]) -> Sequence[str]:
+    """A text, or several, as a list of texts."""
+    several = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if wrong := [item for item in several if not isinstance(item, str)]:
+        raise OptionError(f"{name}: expected texts, got {shown(wrong[0])}")
+    return several
+
+
 def _whole(name: str, value: Any, least: int | None = None) -> int:
+    if isinstance(value, Integral):  # NumPy's, too
+        value = value if isinstance(value, bool) else int(value)
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
         bound = "" if least is None else f" of at least {least}"
         several = " or a list of them" if name == "seeds" else ""
@@ -216,10 +228,15 @@ def _whole(name: str, value: Any, least: int | None = None) -> int:
 
 
 def _session(settings: Mapping[str, Any] | None, site: str | Path) -> dict[str, Any]:
+    """Settings of the session by name, with the site's file."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise OptionError(f"settings: expected values by name such as {{'bb_life': 'slurm'}}, got {shown(settings)}")
     return {**(settings or {}), **({"site": str(site)} if site else {})}
 
 
 def _root(folder: str | Path | None) -> Path:
+    if folder is not None and not isinstance(folder, str | PathLike):
+        raise OptionError(f"folder: expected a path, got {shown(folder)}")
     return Path(tempfile.mkdtemp(prefix="spillway-")) / "results" if folder is None else Path(folder)
 
 

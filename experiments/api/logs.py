@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     for name in reading:
         if name not in known:
             raise SpecError(f"read(): unknown option {name!r}; known: {', '.join((*known, *OF_LOGS))}, convert")
+    if not isinstance(source, str | PathLike | Log):
+        raise SpecError(f"expected a log by name, file or sw.read(...), got {shown(source)}; sw.log makes one of jobs")
     log = source if isinstance(source, Log) else Log(str(source))
     build(Reading, reading)  # wrong values are refused now
     return dataclasses.replace(

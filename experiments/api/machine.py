@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spillway.base.errors import shown
 from spillway.experiments.api.logs import Log
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import AUTO, PlatformSpec
@@ -56,6 +57,10 @@ def machine(
     return dataclasses.replace(loaded, notes=(reason, *loaded.notes))
 
 
-def spec_of(given: str | Machine) -> PlatformSpec:
+def spec_of(given: str | Path | Machine) -> PlatformSpec:
     """The description for campaigns."""
-    return PlatformSpec(source=given or AUTO) if isinstance(given, str) else given.spec
+    if isinstance(given, str | Path):
+        return PlatformSpec(source=str(given) or AUTO)
+    if not hasattr(given, "spec"):
+        raise SpecError(f"machine: expected a name, a file or a result of machine(), got {shown(given)}")
+    return given.spec

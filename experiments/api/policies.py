@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from spillway.base import durable
+from spillway.base.options import describe
 from spillway.experiments.api.scripts import module_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PolicySpec
@@ -99,15 +100,24 @@ def _options_of(policy: object) -> dict[str, Any]:
     Raises
     ------
     SpecError
-        It is not an instance of a dataclass.
+        It is not an instance of a dataclass, or such a field is not declared as an option.
     """
     if not is_dataclass(policy):
-        raise SpecError(f"expected names, classes or instances of policies, got {policy!r}")
-    return {
-        option.name: getattr(policy, option.name)
-        for option in fields(policy)
-        if getattr(policy, option.name) != option.default
-    }
+        a_class = "; a function becomes the __call__(self, view) of a frozen dataclass" if callable(policy) else ""
+        raise SpecError(f"expected names, classes or instances of policies, got {policy!r}{a_class}")
+    known = {info.name for info in describe(type(policy))}
+    changed = {field.name: getattr(policy, field.name) for field in fields(policy) if not _is_default(policy, field)}
+    for name in changed.keys() - known:
+        raise SpecError(
+            f"policy {type(policy).__name__}: its field {name!r} is no option, so that no run can be given its value: "
+            f"declare it by spillway.base.options.option: {name}: TYPE = option(DEFAULT)"
+        )
+    return changed
+
+
+def _is_default(policy: object, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return bool(getattr(policy, field.name) == default)
 
 
 def _in_a_file(cls: type, root: Path) -> str:

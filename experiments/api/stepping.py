@@ -148,12 +148,19 @@ class Simulation:
         if self._is_over:
             return False
         self._caller.chosen = None
-        result = self._simulation.go_on() if self._is_begun else self._simulation.begin()
+        self._go_on()
+        return not self._is_over
+
+    def _go_on(self) -> None:
+        """Simulate up to the next pause; a simulation that ends or fails is closed."""
+        try:
+            result = self._simulation.go_on() if self._is_begun else self._simulation.begin()
+        except BaseException:
+            self.close()
+            raise
         self._is_begun = True
         if result is not None:
-            self._is_over = True
             self.close()
-        return not self._is_over
 
     @property
     def now_s(self) -> float:
@@ -189,7 +196,7 @@ class Simulation:
         if not self.fits(job):
             raise OptionError(f"start(): job {job.id} does not fit now; 'fits(job)' says which jobs do")
         self._caller.chosen = job
-        self._simulation.go_on()
+        self._go_on()
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
@@ -197,7 +204,8 @@ class Simulation:
         return list(self._record.rows.values())
 
     def close(self) -> None:
-        """Release all resources; closing twice does no harm."""
+        """Release all resources: no job waits then, and no step is left; closing twice does no harm."""
+        self._is_over, self._caller.queue = True, []
         self._open.close()
 
     def __enter__(self) -> Simulation:

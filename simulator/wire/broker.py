@@ -170,6 +170,7 @@ class Simulation:
 
     def go_on(self) -> SimulationResult | None:
         """Continue with a scheduler whose policy paused, until it pauses again; as :meth:`begin`."""
+        assert self.loop.paused, "it ended, or failed: nothing waits for an answer"
         return self._play(self.loop.go_on)
 
     def abandon(self) -> None:

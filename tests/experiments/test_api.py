@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 import spillway as sw
@@ -22,6 +23,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.errors import PlatformError
 from spillway.schedulers.policies.backfill import Backfill
+from spillway.simulator.errors import Deadlock
 from spillway.workloads.errors import WorkloadError
 
 QUICK: dict[str, Any] = {"engine": "fixed", "progress": False, "workers": 1}
@@ -41,6 +43,17 @@ def own_log(folder: Path) -> Path:
     jobs = [row.format(n=n, submit=30 * n, size=1 + n % 8, queue=1 + n % 2) for n in range(1, 41)]
     path.write_text("; MaxProcs: 8\n" + "".join(jobs))
     return path
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    """A policy with a field that is no option."""
+
+    factor: float = 1.0
+
+    def __call__(self, view: Any) -> Any:
+        """Starts nothing."""
+        return iter(())
 
 
 @dataclass(frozen=True)
@@ -415,6 +428,95 @@ def test_a_class_of_a_notebook_with_its_cells(monkeypatch: pytest.MonkeyPatch) -
     exec(source, {"__name__": "own"})
     with pytest.raises(OSError, match="no script or cell has it"):
         module_of(type("Other", (), {}))
+
+
+CHANGED = """
+import spillway as sw
+from spillway.schedulers.policykit.passes import fill
+
+TABLE = {}
+for size in range(9):
+    TABLE[size] = size
+def prepare(table):
+    table["made"] = 1
+prepare(TABLE)
+if len(TABLE) > 9:
+    try:
+        TABLE.update(more=2)
+    finally:
+        pass
+LIMIT = 1
+LIMIT = LIMIT + 1
+if LIMIT > 5:
+    LIMIT = 0
+del TABLE[0]
+print(TABLE)
+MACHINE = sw.machine("tiny")
+def play():
+    return sw.compare("kth-like", [Own])
+class Own:
+    def __call__(self, view):
+        return TABLE, LIMIT, MACHINE
+for _ in range(2):
+    TABLE["best"] = play()
+play()
+"""
+
+
+def test_what_a_script_does_to_its_constants_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops, conditions, functions and deletions lost their effect in the other processes; what plays is left out."""
+    main = type(sys)("__main__")
+    main.In = [CHANGED]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    names: dict[str, Any] = {"__name__": "own"}
+    exec(module_of(type("Own", (), {})), names)
+    table, limit, machine = names["Own"]()(None)
+    assert (table, limit) == ({**{size: size for size in range(1, 9)}, "made": 1, "more": 2}, 2)
+    assert machine.facts.nodes > 0
+    assert "play" not in names
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"logs": 5}, "expected a log by name, file or sw.read(...), got 5"),
+        ({"logs": b"kth-like"}, "expected a log by name"),
+        ({"machine": 5}, "machine: expected a name, a file or a result of machine(), got 5"),
+        ({"settings": 5}, "settings: expected values by name"),
+        ({"folder": 5}, "folder: expected a path, got 5"),
+        ({"models": [5]}, "models: expected texts, got 5"),
+        ({"policies": [lambda view: ()]}, "a function becomes the __call__(self, view) of a frozen dataclass"),
+        ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
+    ],
+)
+def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -> None:
+    """They were errors of Python's, or a workload called py-107."""
+    with pytest.raises(sw.SpillwayError, match=re.escape(words)):
+        sw.compare(**{"logs": "kth-like:jobs=5", "policies": ["fcfs"], "machine": "tiny", **given})
+
+
+def test_numbers_of_numpy() -> None:
+    """Are numbers."""
+    seeds = {"seeds": np.arange(1, 2)}
+    assert [row["seed"] for row in sw.compare("kth-like:jobs=5", ["fcfs"], machine="tiny", **seeds).runs] == [1]
+    with pytest.raises(OptionError, match="at least one log and one seed"):
+        sw.compare("kth-like:jobs=5", ["fcfs"], seeds=np.int64(0))
+
+
+def test_a_simulation_that_ended_or_failed_has_no_step() -> None:
+    """The process died by a segmentation fault."""
+    simulation = sw.Simulation("kth-like:jobs=3", machine="tiny")
+    assert simulation.step()
+    job = simulation.queue[0]
+    with pytest.raises(Deadlock):
+        all(iter(simulation.step, False))
+    assert (simulation.step(), simulation.queue, simulation.fits(job)) == (False, (), False)
+    with pytest.raises(sw.SpillwayError, match="does not wait now"):
+        simulation.start(job)
+    other = sw.Simulation("kth-like:jobs=3", machine="tiny")
+    assert other.step()
+    other.close()
+    assert (other.step(), other.queue) == (False, ())
 
 
 def test_the_caller_is_the_scheduler() -> None:
