@@ -13,6 +13,8 @@ from typing import Any
 
 from spillway.base import durable
 from spillway.base.durable import PARTIAL
+from spillway.base.files import read_file
+from spillway.base.limits import InputError
 from spillway.experiments.run.errors import SpecError
 
 RUN_FILE = "run.json"
@@ -125,8 +127,8 @@ def write_text(path: Path, text: str, *, sync: bool = True) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; ``{}`` if the file is missing or damaged."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = json.loads(read_file(path))
+    except (InputError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import msgspec
 
 from spillway.base import durable
+from spillway.base.files import open_regular
+from spillway.base.limits import InputError
 from spillway.experiments.run.folders import MANIFEST, RUN_FILE
 
 _RUN_TABLES = frozenset(
@@ -120,8 +122,8 @@ def runs_of(folder: Path) -> tuple[str, ...]:
 
 
 def checksum(path: Path) -> str:
-    """Take the sha256 of a file's contents."""
-    with path.open("rb") as stream:
+    """Take the sha256 of a regular file's contents."""
+    with open_regular(path) as stream:
         return _sha256(stream.fileno())
 
 
@@ -143,6 +145,8 @@ def _compare(path: Path, entry: Entry) -> str:
         return "it is missing"
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
+    except InputError as error:
+        return f"it {error}"
 
 
 def _specials(folder: Path) -> list[tuple[str, str]]:

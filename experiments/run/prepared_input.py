@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spillway.base.limits import InputError
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.run.manifest import checksum
 from spillway.experiments.run.spec import PreparedInput
@@ -34,6 +35,6 @@ def damage(root: Path, prepared: PreparedInput) -> str:
     """The fault of an input; "" if it is unchanged."""
     try:
         found = checksum(root / prepared.path)
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+    except InputError as error:
+        return f"it {error}"
     return "" if found == prepared.sha256 else "its contents were changed"

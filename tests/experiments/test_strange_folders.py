@@ -144,6 +144,20 @@ def test_a_pipe_is_not_waited_for(got: Path, capsys: pytest.CaptureFixture[str])
     assert main(COMMANDS["verify"](got)) == 1
 
 
+def test_no_pipe_in_place_of_a_file_is_waited_for(got: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The record of a run, an input, a kept result: verify waited for ever."""
+    (workload,) = (path for path in (got / "inputs").iterdir() if path.suffix == ".json")
+    kept = sorted(got.rglob("runs/*.json"))[:1]
+    for path in (run_of(got) / "run.json", workload, *kept):
+        content = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        assert main(COMMANDS["verify"](got)) == 1
+        assert f"damaged: {path.parent.name}" in capsys.readouterr().out or path == workload
+        path.unlink()
+        path.write_bytes(content)
+
+
 NAMES = ["spillway.got/p.py:Mine", "spillway.got/p.py", "spillway.p:Mine", "spillway.got.p:Mine", "spillway..p:Mine"]
 CODES = [("policy", name) for name in NAMES] + [("model", NAMES[0]), ("controller", NAMES[3])]
 

@@ -94,8 +94,8 @@ def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
     pieces = chain((first,), pieces)
     wide = next((name for begin, name in _WIDE.items() if first.startswith(begin)), None)
     if wide is None and len(first) > 3:
-        zeros = tuple(byte == 0 for byte in first[:4])
-        wide = {(False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be"}.get(zeros)
+        zeros = [byte == 0 for byte in first[:4]]
+        wide = "utf-16-le" if zeros == [False, True] * 2 else "utf-16-be" if zeros == [True, False] * 2 else None
     if wide is not None:
         return (text.encode() for text in codecs.iterdecode(pieces, wide))
     if b"\r" in first and b"\n" not in first:

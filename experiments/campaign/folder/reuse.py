@@ -23,6 +23,8 @@ import msgspec
 from rich.console import Console
 
 from spillway.analysis.document.terminal import say
+from spillway.base.files import read_file
+from spillway.base.limits import InputError
 from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import FINISHED, RUN_FILE, read_json, write_text
 from spillway.experiments.run.spec import RunSpec
@@ -251,8 +253,8 @@ def _several(names: Iterable[str]) -> str:
 
 def _open(path: Path) -> Envelope | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Envelope)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return msgspec.json.decode(read_file(path), type=Envelope)
+    except (InputError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 
