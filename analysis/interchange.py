@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import itertools
@@ -14,9 +15,21 @@ from typing import Any
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.measures.metrics import SHORTEST_EXECUTION_S
 from spillway.analysis.tables.holdings import node_spans, storage_spans
-from spillway.analysis.tables.jobs import JobTable
+from spillway.analysis.tables.jobs import JobTable, read_run
 from spillway.analysis.tables.timelines import queue_length
 from spillway.base import durable
+from spillway.base.arguments import Parser
+
+HELP = "a run's schedule for other tools (SWF, Perfetto, CSV, parquet)"
+DESCRIPTION = (
+    "Write a run's schedule for other tools: Batsim's jobs.csv; a log (.swf) as it really ran, with a header, which is "
+    "read again as any log; a trace (.json) that Perfetto (ui.perfetto.dev) and chrome://tracing show; or its table of "
+    "jobs (.parquet)."
+)
+EXAMPLES = """
+spillway export results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 easy.swf
+spillway export results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 easy.json
+"""
 
 BATSIM_COLUMNS = (
     "job_id",
@@ -199,6 +212,20 @@ def _jobs_parquet(table: JobTable, path: Path) -> None:
 
 FORMATS = {"csv": batsim_csv, "swf": swf, "json": _chrome_trace}
 """Writers of text by the suffix of the file."""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="file to write, ending in .csv, .swf, .json or .parquet"
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Write the file."""
+    export(read_run(options.run), options.file)
+    return 0
 
 
 def export(table: JobTable, path: Path) -> None:

@@ -34,9 +34,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 _ELSEWHERE: Mapping[str, str] = {
     "explain": "experiments.run.explain",
+    "export": "analysis.interchange",
     "list": "experiments.cli.list_",
     "serve": "schedulers.service.command",
     "simulate": "simulator.wire.command",
+    "validate": "experiments.slurm.validate",
     "verify": "experiments.campaign.folder.verify",
     "verify-batsim": "experiments.trials.verify_batsim",
 }
