@@ -14,12 +14,14 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from spillway.base.errors import OptionError
 from spillway.base.near import nearest
 from spillway.base.plugins import check_trusted, is_outside, load_class
+
+T = TypeVar("T")
 
 GROUPS = {
     "policy": "spillway.policies",
@@ -52,30 +54,44 @@ def registered(kind: str) -> tuple[Registration, ...]:
     return _entry_points(GROUPS[kind], tuple(sys.path))
 
 
-def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]) -> type | None:
-    """Load the class of a name that is not built in.
+def find(name: str, kind: str, built_in: Mapping[str, T], methods: Sequence[str]) -> T | type:
+    """Find a name in a table of ours, or load its class from outside.
 
     Parameters
     ----------
     name
-        ``FILE.py[:CLASS]``, ``MODULE:CLASS``, or a name that an installed package registers.
+        A name of the table, ``FILE.py[:CLASS]``, ``MODULE:CLASS``, or a name that an installed package registers.
     kind
         A key of :data:`GROUPS`.
     built_in
-        The names of the built-in table.
+        The table.
     methods
-        Methods that the class must have.
+        Methods that a class from outside must have.
 
     Returns
     -------
-    type or None
-        The class (:func:`spillway.base.plugins.load_class`); ``None`` for a built-in name and for an unknown one.
+    T or type
+        The entry of the table, or the class (:func:`spillway.base.plugins.load_class`).
 
     Raises
     ------
     OptionError
-        The class cannot be loaded (names the package); the name is registered twice, or is built in as well.
+        The name is unknown (the message lists the known names), is registered twice, or is built in as well; the class
+        cannot be loaded (names the package).
     """
+    head = name.partition(":")[0]
+    if head in built_in and head != name:
+        raise OptionError(f"{kind} {name!r}: options are given as {head}:key=value,...")
+    found = _load(name, kind, built_in, methods)
+    if found is not None:
+        return found
+    if name not in built_in:
+        raise _unknown(name, kind, built_in)
+    return built_in[name]
+
+
+def _load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]) -> type | None:
+    """The class of a name from outside; ``None`` for any other name."""
     if is_outside(name):
         check_trusted(name, kind)
         return load_class(name, kind, methods=methods)
@@ -106,7 +122,7 @@ def late_class(package: str, place: str) -> type:
     return found
 
 
-def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
+def _unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
     """Make the error for a name that is neither built in nor registered."""
     names = [*built_in, *(entry.name for entry in registered(kind))]
     several = name.split(",")

@@ -203,7 +203,7 @@ def named(spec: PolicySpec, session: Mapping[str, Any]) -> PolicySpec:
     from spillway.experiments.run import sessions
 
     typed = sessions.typed(dataclasses.replace(spec, session=dict(session)))
-    return dataclasses.replace(typed, label=sessions.label(dataclasses.replace(typed, session={})))
+    return dataclasses.replace(typed, label=sessions.label(typed, session=False))
 
 
 def as_logged(campaign: Campaign) -> PolicySpec:

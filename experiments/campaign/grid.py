@@ -115,7 +115,7 @@ def _check_names(
 
 def _replayed(spec: PolicySpec) -> PolicySpec:
     own = spec.policy == sessions.REPLAY and not spec.label
-    return dataclasses.replace(spec, label=sessions.label(dataclasses.replace(spec, session={}))) if own else spec
+    return dataclasses.replace(spec, label=sessions.label(spec, session=False)) if own else spec
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:

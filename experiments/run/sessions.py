@@ -171,11 +171,14 @@ def typed(spec: PolicySpec) -> PolicySpec:
     )
 
 
-def label(spec: PolicySpec) -> str:
-    """Name in the results: the given label, or the policy and its given options, cut if they are long."""
+def label(spec: PolicySpec, *, session: bool = True) -> str:
+    """Name in the results: the given label, or the policy and its given options, cut if they are long.
+
+    ``session``: whether settings of the session are in it.
+    """
     if spec.label:
         return spec.label
-    given = spec.options | {name: value for name, value in spec.session.items() if name != SITE}
+    given = spec.options | {name: value for name, value in spec.session.items() if session and name != SITE}
     whole = " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])
     if len(whole) <= NAME.value:
         return whole

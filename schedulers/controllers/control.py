@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from spillway.base.entry_points import load, unknown
+from spillway.base.entry_points import find
 from spillway.base.options import build, option
 from spillway.base.plugins import split_spec
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
@@ -228,9 +228,7 @@ def controller_class(text: str) -> type:
         The name is unknown, or its class cannot be loaded.
     """
     name, _ = split_spec(text)
-    found = load(name, "controller", (), ("__call__",))
-    if found is None:
-        raise unknown(name, "controller", ())
+    found: type = find(name, "controller", {}, ("__call__",))
     return found
 
 

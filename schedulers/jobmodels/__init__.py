@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spillway.base.entry_points import load, unknown
+from spillway.base.entry_points import find
 from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import split_spec
@@ -50,19 +50,10 @@ def model_class(name: str) -> type[JobModel]:
     OptionError
         The name is unknown (lists those that are known), or its class cannot be loaded.
     """
-    head = name.partition(":")[0]
-    if head in MODELS and head != name:
-        raise OptionError(f"job model {name!r}: options are given as {head}:key=value,...")
-    found = load(name, "job model", MODELS, ("program",))
-    if found is not None:
-        if not issubclass(found, JobModel):
-            raise OptionError(
-                f"job model {name!r}: the class must derive from spillway.schedulers.jobmodels.base.JobModel"
-            )
-        return found
-    if name not in MODELS:
-        raise unknown(name, "job model", MODELS)
-    return MODELS[name]
+    found = find(name, "job model", MODELS, ("program",))
+    if not issubclass(found, JobModel):
+        raise OptionError(f"job model {name!r}: the class must derive from spillway.schedulers.jobmodels.base.JobModel")
+    return found
 
 
 def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> JobModel:

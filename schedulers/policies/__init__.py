@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from spillway.base.entry_points import late_class, load, unknown
-from spillway.base.errors import OptionError
+from spillway.base.entry_points import find, late_class
 from spillway.base.options import OptionInfo, build, describe
 from spillway.core import StorageOrder
 from spillway.schedulers.policykit.view import Policy
@@ -219,12 +218,7 @@ def find_policy(name: str) -> PolicyEntry:
     OptionError
         The name is unknown (the message lists the known names), or its class cannot be loaded.
     """
-    head = name.partition(":")[0]
-    if head in POLICIES and head != name:
-        raise OptionError(f"policy {name!r}: options are given as {head}:key=value,...")
-    cls = load(name, "policy", POLICIES, ("__call__",))
-    if cls is not None:
-        return PolicyEntry(cls, (cls.__doc__ or name).strip().splitlines()[0])
-    if name not in POLICIES:
-        raise unknown(name, "policy", POLICIES)
-    return POLICIES[name]
+    found = find(name, "policy", POLICIES, ("__call__",))
+    if isinstance(found, PolicyEntry):
+        return found
+    return PolicyEntry(found, (found.__doc__ or name).strip().splitlines()[0])
