@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.runs import played_here
 
-OWN_PROCESSES = {f"test_{name}.py" for name in ("pool", "dask_pool", "one_run", "end_to_end", "api", "lock")}
+OWN_PROCESSES = {f"test_{name}.py" for name in ("pool", "dask_pool", "one_run", "end_to_end", "lock")}
 """Files whose tests are about processes."""
 
 
