@@ -625,8 +625,8 @@ class NodePlan:
 
     References
     ----------
-    Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/linear`` (expected ends, choice of
-    nodes).
+    Slurm 22.05, ``sched/backfill`` (reservations, next candidates), ``select/linear`` and ``select/cons_tres``
+    (expected ends, choice of nodes).
     """
 
     def __init__(
@@ -648,8 +648,13 @@ class NodePlan:
         """Begin and end of each segment of time from now on (s), and the nodes without a reservation in it."""
     def choose(self, nodes: npt.NDArray[np.int64]) -> None:
         """Set the nodes chosen last."""
+    def prefer(self, nodes: npt.NDArray[np.int64]) -> None:
+        """Set the nodes that are chosen before all others."""
     def consecutive(self, nodes: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-        """Choose ``count`` of some nodes: the shortest run of neighbours that suffices, else the longest, and so on."""
+        """Choose ``count`` of some nodes: the shortest run of neighbours that suffices, else the longest, and so on.
+
+        Preferred nodes come first.
+        """
     def stack(
         self,
         held: npt.NDArray[np.int64],
@@ -708,6 +713,8 @@ class NodePlan:
         """
     def keep(self, plan_pass: PlanPass, pair: int, start_s: float) -> bool:
         """Reserve the chosen nodes for a pair that is to start at ``start_s``; return whether the rules allow it."""
+    def keep_started(self, plan_pass: PlanPass, pair: int, nodes: npt.NDArray[np.int64]) -> None:
+        """Reserve the nodes on which a pair has just started, to its expected end."""
 
 class PlanSearch:
     """Plans of orders of jobs, and annealing over orders.

@@ -19,7 +19,7 @@ using Sets = nb::ndarray<const std::int64_t, nb::shape<-1, -1>, nb::c_contig, nb
 using Counts = nb::ndarray<std::int64_t, nb::shape<3, -1>, nb::c_contig, nb::device::cpu>;
 using Pairs = Table<std::int64_t, 5>;
 using Rules = std::tuple<double, double, double, double, std::int64_t, std::int64_t, std::int64_t,
-                         std::int64_t, std::int64_t, std::int64_t>;
+                         std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 NodeSpace::Words words_of_set(const std::int64_t* bits, std::size_t count) {
   return NodeSpace::Words(words_of(bits), words_of(bits) + count);
@@ -39,10 +39,10 @@ PairTable table_of(const Pairs& pairs, const Table<const double>& durations_s,
 }
 
 PlanRules rules_of(const Rules& rules) {
-  const auto& [now_s, resolution_s, until_s, linear_s, of_set, of_user, reserved, each, up,
+  const auto& [now_s, resolution_s, until_s, linear_s, of_set, of_user, reserved, each, up, windows,
                starts] = rules;
-  return {now_s,   resolution_s, until_s,   linear_s, of_set,
-          of_user, reserved,     each != 0, up != 0,  starts != 0};
+  return {now_s,    resolution_s, until_s, linear_s,     of_set,     of_user,
+          reserved, each != 0,    up != 0, windows != 0, starts != 0};
 }
 
 /// A backfill pass: the arrays of its results.
@@ -124,6 +124,9 @@ void bind_node_space(nb::module_& module) {
           "choose", [](NodeSpace& self, const Set& nodes) { self.choose(words_of_set(nodes)); },
           nb::arg("nodes"))
       .def(
+          "prefer", [](NodeSpace& self, const Set& nodes) { self.prefer(words_of_set(nodes)); },
+          nb::arg("nodes"))
+      .def(
           "consecutive",
           [](NodeSpace& self, const Set& nodes, std::int64_t count) {
             self.consecutive(words_of_set(nodes), count);
@@ -175,7 +178,13 @@ void bind_node_space(nb::module_& module) {
           [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double start_s) {
             return self.keep(pass.table(), pass.results(), pass.rules, pair, start_s);
           },
-          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("start_s"));
+          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("start_s"))
+      .def(
+          "keep_started",
+          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, const Set& nodes) {
+            self.keep_started(pass.table(), pass.rules, pair, words_of_set(nodes));
+          },
+          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("nodes"));
 
   module.attr("PAIR_CALLER") = PAIR_CALLER;
   module.attr("PAIR_WITHOUT") = PAIR_WITHOUT;

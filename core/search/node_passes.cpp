@@ -1,6 +1,7 @@
 // Slurm's main pass and backfill pass over a space of nodes.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "search/node_space.hpp"
 
@@ -102,7 +103,7 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
       unreserved_s = not_before_s;
       known = true;
     }
-    const std::int64_t leaving = leave(one.nodes, rules.linear_s, gone_s);
+    const std::int64_t leaving = leave(one.nodes, rules, gone_s);
     const bool runs = leaving > ended_ && ends_s_[at(leaving)] > gone_s;
     double start_s =
         std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);
@@ -143,6 +144,12 @@ bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& 
   pass.counts[RESERVED * pass.columns + one.set]++;
   reserve(rounded(start_s, rules.resolution_s), end_of(start_s + pairs.durations_s[pair], rules));
   return true;
+}
+
+void NodeSpace::keep_started(const PairTable& pairs, const PlanRules& rules, std::int64_t pair,
+                             Words nodes) {
+  choose(std::move(nodes));
+  reserve(rules.now_s, end_of(rules.now_s + pairs.durations_s[pair], rules));
 }
 
 std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules,

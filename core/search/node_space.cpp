@@ -7,6 +7,8 @@
 namespace spillway {
 namespace {
 
+constexpr double WINDOW_S = 30.0;  // first window of expected ends
+
 // The next node from a place on in a set (flipped: outside of it), or the number of bits of the
 // set.
 std::int64_t next_node(const NodeSpace::Words& words, std::int64_t place, bool flipped) {
@@ -48,7 +50,8 @@ NodeSpace::NodeSpace(double now_s, std::vector<Words> sets, Words usable, Words 
       free_{std::move(usable)},
       allowed_(at(words_)),
       found_(at(words_)),
-      chosen_(at(words_)) {}
+      chosen_(at(words_)),
+      preferred_(at(words_)) {}
 
 std::int64_t NodeSpace::after(double time_s) const {
   return std::upper_bound(times_.begin(), times_.end(), time_s) - times_.begin();
@@ -64,36 +67,41 @@ void NodeSpace::consecutive(const Words& nodes, std::int64_t count) {
 }
 
 void NodeSpace::choose_found(std::int64_t nodes) {
+  std::fill(chosen_.begin(), chosen_.end(), 0);
+  Words preferred = found_, others = found_;
+  for (std::int64_t word = 0; word < words_; word++) {
+    preferred[at(word)] &= preferred_[at(word)];
+    others[at(word)] &= ~preferred_[at(word)];
+  }
+  choose_of(others, choose_of(preferred, nodes));
+}
+
+// Add a number of these nodes to the chosen ones; the number that is missing.
+std::int64_t NodeSpace::choose_of(const Words& nodes, std::int64_t count) {
   struct Run {
     std::int64_t first, length;
   };
   std::vector<Run> runs;
-  std::int64_t total = 0;
-  for (std::int64_t first = next_node(found_, 0, false); first < words_ << 6;) {
-    const std::int64_t end = next_node(found_, first, true);
+  for (std::int64_t first = next_node(nodes, 0, false); count > 0 && first < words_ << 6;) {
+    const std::int64_t end = next_node(nodes, first, true);
     runs.push_back({first, end - first});
-    total += end - first;
-    first = next_node(found_, end, false);
+    first = next_node(nodes, end, false);
   }
-  if (total == nodes) {
-    chosen_ = found_;
-    return;
-  }
-  std::fill(chosen_.begin(), chosen_.end(), 0);
-  while (nodes > 0) {
+  while (count > 0) {
     Run* enough = nullptr;
     Run* longest = nullptr;
     for (Run& run : runs) {
-      if (run.length >= nodes && (!enough || run.length < enough->length)) enough = &run;
+      if (run.length >= count && (!enough || run.length < enough->length)) enough = &run;
       if (!longest || run.length > longest->length) longest = &run;
     }
-    if (!longest || !longest->length) return;  // fewer nodes than asked for
+    if (!longest || !longest->length) break;  // fewer nodes than asked for
     Run* run = enough ? enough : longest;
-    const std::int64_t taken = std::min(nodes, run->length);
+    const std::int64_t taken = std::min(count, run->length);
     add_nodes(chosen_, run->first, run->first + taken);
     run->length = 0;
-    nodes -= taken;
+    count -= taken;
   }
+  return count;
 }
 
 void NodeSpace::stack(const std::vector<Leaving>& running, std::int64_t ended,
@@ -250,34 +258,35 @@ double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_
 // ---------------------------------------------------------------- running jobs
 
 // Number of running jobs that have left at the first check that finds at least `least` of them
-// gone, of which `left` have before. Jobs leave together: first the one that ends soonest of those
-// on the nodes found, with all that end within 30 s of it, then the next one with all within 30 s
-// and linear_s more, and so on.
+// gone, of which `left` have before. Jobs that have some of the nodes found leave one after another
+// up to the end of a window; then there is a check. All windows begin at the first whole half
+// minute after the first of these jobs leaves; the first one is 30 s long. Each check makes it
+// twice as long, or longer by linear_s, until the next job leaves within it. That job may be one
+// without any of these nodes: the one after it then leaves, too, before the next check.
 std::int64_t NodeSpace::together(std::int64_t left, std::int64_t least, double linear_s) const {
-  double window_s = 30.0;
-  std::int64_t job = left + 1;
-  for (;;) {
-    double first_s = NEVER;
-    std::int64_t last = 0;
-    for (; job < static_cast<std::int64_t>(left_.size()); job++) {
-      bool usable = false;
-      for (std::int64_t word = 0; word < words_; word++) {
-        usable =
-            usable || (left_[at(job)][at(word)] & ~left_[at(job - 1)][at(word)] & found_[at(word)]);
-      }
-      if (!usable) continue;
-      if (last > 0 && ends_s_[at(job)] > first_s + window_s) break;
-      first_s = std::min(first_s, ends_s_[at(job)]);
-      last = job;
+  const auto count = static_cast<std::int64_t>(left_.size());
+  double window_s = WINDOW_S, begin_s = NEVER;
+  for (std::int64_t job = left + 1; job < count; job++) {
+    bool usable = false;
+    for (std::int64_t word = 0; word < words_; word++) {
+      usable =
+          usable || (left_[at(job)][at(word)] & ~left_[at(job - 1)][at(word)] & found_[at(word)]);
     }
-    if (last >= least || last == 0) return std::max(last, least);
-    window_s += linear_s;
+    if (!usable) continue;
+    if (begin_s == NEVER) begin_s = (std::floor(ends_s_[at(job)] / WINDOW_S) + 1.0) * WINDOW_S;
+    const double next_s = job + 1 < count ? ends_s_[at(job + 1)] : NEVER;
+    if (next_s <= begin_s + window_s && next_s < NEVER) continue;
+    if (job >= least) return job;
+    do {
+      window_s = linear_s > 0.0 ? window_s + linear_s : 2.0 * window_s;
+    } while (next_s < NEVER && next_s > begin_s + window_s);
   }
+  return least;
 }
 
 // Number of running jobs that must leave until enough of the nodes found are idle; keeps those that
 // are then. Jobs that have ended, and those that are expected to end up to gone_s, have left.
-std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s, double gone_s) {
+std::int64_t NodeSpace::leave(std::int64_t nodes, const PlanRules& rules, double gone_s) {
   std::int64_t low = ended_, high = static_cast<std::int64_t>(left_.size()) - 1;
   while (low < high && ends_s_[at(low + 1)] <= gone_s) low++;
   const std::int64_t left = low;
@@ -292,7 +301,7 @@ std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s, double gone_s
       low = middle + 1;
     }
   }
-  if (linear_s > 0.0 && low > left) low = together(left, low, linear_s);
+  if (rules.in_windows && low > left) low = together(left, low, rules.linear_s);
   for (std::int64_t word = 0; word < words_; word++) found_[at(word)] &= left_[at(low)][at(word)];
   return low;
 }

@@ -3,8 +3,8 @@
 // Running jobs and plans are separate: running jobs are expected to leave their nodes one after
 // another, reservations cover intervals. A pair is a job in one of its partitions.
 //
-// Reference: Slurm 22.05, sched/backfill (reservations, next candidates) and select/linear
-// (expected ends, choice of nodes).
+// Reference: Slurm 22.05, sched/backfill (reservations, next candidates), select/linear and
+// select/cons_tres (expected ends, choice of nodes).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -40,12 +40,12 @@ struct PairTable {
 // Parameters of a backfill pass.
 struct PlanRules {
   double now_s, resolution_s;
-  double until_s;  // last time that gets a reservation
-  double
-      linear_s;  // growth from window to window in which expected ends count as one; 0: no windows
+  double until_s;   // last time that gets a reservation
+  double linear_s;  // growth of the windows of expected ends; 0: they double
   std::int64_t most_of_set, most_of_user, most_reserved;  // 0: any number
   bool one_each;                                          // whether a job gets only one reservation
   bool ends_up;      // whether ends of reservations are rounded up
+  bool in_windows;   // whether jobs leave together, in windows of their expected ends
   bool starts_only;  // whether pairs that cannot start any more are left out
 };
 
@@ -72,6 +72,7 @@ class NodeSpace {
   const Words& usable() const { return usable_; }
   const Words& chosen() const { return chosen_; }
   void choose(Words nodes) { chosen_ = std::move(nodes); }
+  void prefer(Words nodes) { preferred_ = std::move(nodes); }
   // Whether the caller decides on the pair that a backfill pass has returned.
   bool asks() const { return asks_; }
 
@@ -82,7 +83,7 @@ class NodeSpace {
 
   // Choose some nodes: the shortest run of neighbours that suffices, from its first node on. If no
   // run suffices, the longest is taken whole, and the rest is chosen likewise; the first of equal
-  // runs.
+  // runs. Preferred nodes come first, in runs of their own.
   void consecutive(const Words& nodes, std::int64_t count);
 
   // Prepare a backfill pass: running jobs in the order in which they are expected to leave; those
@@ -121,6 +122,8 @@ class NodeSpace {
   // Reserve the chosen nodes for a pair that is to start at start_s; whether the rules allow it.
   bool keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
             double start_s);
+  // Reserve the nodes on which a pair has just started, to its expected end.
+  void keep_started(const PairTable& pairs, const PlanRules& rules, std::int64_t pair, Words nodes);
 
  private:
   static std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
@@ -138,8 +141,9 @@ class NodeSpace {
   std::int64_t unreserved(std::int64_t nodes, double begin_s, double end_s);
   double promising(std::int64_t nodes, double begin_s, double duration_s);
   std::int64_t together(std::int64_t left, std::int64_t least, double linear_s) const;
-  std::int64_t leave(std::int64_t nodes, double linear_s, double gone_s);
+  std::int64_t leave(std::int64_t nodes, const PlanRules& rules, double gone_s);
   void choose_found(std::int64_t nodes);
+  std::int64_t choose_of(const Words& nodes, std::int64_t count);
   bool is_idle() const;
   bool overlaps(double begin_s, double end_s) const;
   std::int64_t split(double time_s);
@@ -165,7 +169,7 @@ class NodeSpace {
   bool asks_ = false;
   std::int64_t looked_ = 0;  // pairs that the main pass has visited
   bool stacked_ = false;
-  Words allowed_, found_, chosen_;
+  Words allowed_, found_, chosen_, preferred_;
 };
 
 }  // namespace spillway

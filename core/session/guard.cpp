@@ -118,7 +118,8 @@ void check_flow(const Book& book, const Job& job, const Allocation& allocation) 
 }
 
 // The first pool of which an allocation has another amount than the job needs there, or more than
-// is free. Amounts of layers depend on the nodes: their rule is checked by the caller.
+// is free. Amounts of layers depend on the nodes: their rule is checked by the caller. A limit that
+// others have overdrawn is no obstacle to an allocation that takes nothing of it.
 void check_pools(const Book& book, const Job& job, const Allocation& allocation) {
   const auto& pools = book.timeline().machine()->facts().pools;
   const bool layered =
@@ -133,9 +134,10 @@ void check_pools(const Book& book, const Job& job, const Allocation& allocation)
       throw Refusing(Refused::POOL_AMOUNT, job.id, std::int64_t(pool), wanted, given);
   }
   for (std::size_t pool = 0; pool < std::min(pools.size(), allocation.pools.size()); ++pool) {
-    const std::int64_t left = book.timeline().free_pool_now(std::int64_t(pool));
-    if (allocation.pools[pool] > left && amount(job.pools, pool) >= 0)
-      throw Refusing(Refused::POOL_FULL, job.id, std::int64_t(pool), left, allocation.pools[pool]);
+    const std::int64_t taken = allocation.pools[pool],
+                       left = book.timeline().free_pool_now(std::int64_t(pool));
+    if (taken > std::max<std::int64_t>(left, 0) && amount(job.pools, pool) >= 0)
+      throw Refusing(Refused::POOL_FULL, job.id, std::int64_t(pool), left, taken);
   }
 }
 

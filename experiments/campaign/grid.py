@@ -21,6 +21,7 @@ from spillway.experiments.run.spec import Campaign, PolicySpec, PreparedInput, R
 DIGEST_CHARACTERS = 8
 _LATER = (
     ("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""), ("bf_window_linear", 0.0),
+    ("select", "linear"),
 )  # fmt: skip
 """Later settings and options, at their defaults: left out of the digest, so that earlier runs keep their folders."""
 

@@ -27,7 +27,7 @@ from spillway.experiments.site.source import (
     whole,
 )
 from spillway.schedulers.model.site import License, Weights
-from spillway.schedulers.model.site_parts import Buffers, Limits, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Limits, Scheduler, Selects
 from spillway.workloads.logs.slurm_units import UnitError, size_of
 
 _CRED_EXPIRE_S = 120.0
@@ -103,7 +103,7 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
 
 
 _OF_CLUSTER = (
-    "SelectType", "SelectTypeParameters", "TopologyPlugin", "TopologyParam", "SuspendTime", "SuspendProgram",
+    "SelectTypeParameters", "TopologyPlugin", "TopologyParam", "SuspendTime", "SuspendProgram",
     "ResumeTimeout", "CompleteWait", "OverTimeLimit", "KillWait", "JobSubmitPlugins", "EnforcePartLimits",
     "MaxArraySize", "MaxJobCount", "PriorityUsageResetPeriod", "JobRequeue", "FederationParameters", "MCSPlugin",
     "DefMemPerNode", "DefMemPerCPU",
@@ -215,6 +215,10 @@ def _tres_weights(text: str) -> dict[str, int]:
     return found
 
 
+_SELECTS: Mapping[str, Selects] = {"linear": "linear", "cons_tres": "cons_tres", "cons_res": "cons_tres"}
+"""Plugins of ``SelectType`` that are played, by name; the older ``cons_res`` plans likewise."""
+
+
 def _scheduler(entry: Entry) -> Scheduler:
     values: dict[str, Any] = {}
     others: list[str] = []
@@ -236,6 +240,7 @@ def _scheduler(entry: Entry) -> Scheduler:
     kind = entry.text("SchedulerType")
     return Scheduler(
         backfill=not kind.endswith("builtin"),
+        select=_SELECTS.get(entry.text("SelectType").rpartition("/")[2], ""),
         preempt=entry.text("PreemptType").rpartition("/")[2],
         preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
         exempt_s=entry.read(bare_seconds, "PreemptExemptTime", 0.0) or 0.0,

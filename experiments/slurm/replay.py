@@ -147,6 +147,7 @@ def policy(recording: Recording, look: _PriorityProbe, *, passes: bool) -> Slurm
         look=look,
         order="multifactor" if recording.site else "fcfs",
         release=settings.release,
+        select=settings.select,
         bf_interval=settings.bf_interval_s,
         bf_max_job_test=settings.bf_max_job_test,
         bf_window=settings.bf_window_min,

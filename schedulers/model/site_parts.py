@@ -183,6 +183,10 @@ class Reservation(Values, frozen=True):
     flags: tuple[Name, ...] = ()
 
 
+Selects = Literal["", "linear", "cons_tres"]
+"""Selection of nodes (``SelectType``); "": not stated."""
+
+
 class Scheduler(Values, frozen=True):
     """Settings of the site's two schedulers (``SchedulerParameters`` and its neighbours); ``None``: not stated.
 
@@ -207,6 +211,8 @@ class Scheduler(Values, frozen=True):
         The flags of the same names.
     bb_array_stage_cnt
         Tasks of an array that stage in at a time.
+    select
+        ``SelectType``.
     preempt
         Kind of preemption: ``partition_prio``, ``qos``; "": no preemption.
     preempts
@@ -243,6 +249,7 @@ class Scheduler(Values, frozen=True):
     bf_one_resv_per_job: bool = False
     bf_window_linear: Natural = 0
     bb_array_stage_cnt: Natural | None = None
+    select: Selects = ""
     preempt: str = ""
     preempts: Preempts = ""
     exempt_s: Seconds = 0.0

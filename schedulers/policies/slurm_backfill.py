@@ -69,10 +69,16 @@ job that no main pass has examined waits for its buffer, unless it was held by d
 PLANNED = "slurm planned"
 """Key of the notebook: expected start of each waiting job, from the last pass over it (s)."""
 
+_TRIED = "slurm tried"
+"""Key of the notebook: rows of partitions that a job was tried in since the controller has begun."""
+
 _SPARE = 1000
 """Largest number of jobs kept beyond twice the waiting ones."""
 
 MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
+
+LINEAR, CONS_TRES = SELECTS = ("linear", "cons_tres")
+"""Slurm's plugins that select nodes."""
 
 _LOOP_S = 1.0
 """Seconds between two checks of Slurm's controller for events since the last main pass."""
@@ -152,13 +158,19 @@ class SlurmBackfill:
     bf_window: float = option(
         1440.0, unit="min", low=1.0, high=1e7, help="time that a backfill pass plans ahead: later starts get no nodes"
     )
+    select: str = option(
+        "linear",
+        choices=SELECTS,
+        help="SelectType: backfill passes count expected ends of running jobs one by one, or together in windows of "
+        "30, 60, 120 s and so on; jobs get whole nodes with both",
+    )
     bf_window_linear: float = option(
         0.0,
         unit="s",
         low=0.0,
         high=1e6,
-        help="expected ends in the same window count together; windows grow by this length, from 30 s on "
-        "(select/cons_tres); 0: each end counts separately, as in select/linear",
+        help="windows of expected ends grow by this length, from 30 s on (select=cons_tres); 0: each is twice as long "
+        "as the one before",
     )
     bf_resolution: float = option(
         60.0,
@@ -262,7 +274,8 @@ class SlurmBackfill:
 
     def _pass(self, view: View, *, apart: bool) -> BackfillPass:
         """State that the passes of a call share."""
-        return BackfillPass(view, apart, self.order, RELEASES[self.release], self._space(view))
+        began = self.recorded is not None and self.select == CONS_TRES  # recordings begin with their controller
+        return BackfillPass(view, apart, self.order, RELEASES[self.release], self._space(view), began=began)
 
     def _space(self, view: View) -> NodeSpace:
         return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
@@ -405,6 +418,8 @@ class SlurmBackfill:
                     continue
                 start = None if one.stages_in(job) else one.try_start(pair, one.space.chosen, Role.BACKFILLED)
                 if start is not None:
+                    if self.select == CONS_TRES and one.view.vacate is None:  # jobs that cannot be preempted
+                        planning.keep_started(pair, start.allocation.nodes)
                     yield start
                     continue
             if planning.keep(pair, start_s):
@@ -433,6 +448,7 @@ class SlurmBackfill:
             self.bf_job_part_count_reserve,
             self.bf_one_resv_per_job,
             RELEASES[self.release].ends_up,
+            self.select == CONS_TRES,
         )
 
     def _start_s(self, one: BackfillPass, planning: Planning, pair: Pair) -> float:
@@ -482,7 +498,9 @@ class _ReservedTimeline:
 class BackfillPass:
     """State of a pass, and its operations on one job."""
 
-    def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
+    def __init__(
+        self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace, *, began: bool = False
+    ) -> None:
         self.view = view
         if view.notes is not None:
             ordered(view, view.queue, order)  # this call notes the priorities
@@ -501,6 +519,21 @@ class BackfillPass:
         self._restricting = restricting(view.machine)
         self._ahead: _ReservedTimeline | None = None
         self._layered: tuple[int, ...] = ()
+        self._tried: set[int] | None = view.notebook.setdefault(_TRIED, set()) if began else None
+        if self._tried is not None:
+            tiers = [one.tier for one in view.machine.partitions]
+            for job in view.waiting:  # those without a buffer were tried in their highest tier when they were submitted
+                if not job.bb_bytes:
+                    self._tried.add(max(job.partitions, key=tiers.__getitem__, default=-1) + 1)
+            self._prefer_untried()
+
+    def _prefer_untried(self) -> None:
+        """Let plans take nodes first on which no job was tried since the controller has begun.
+
+        Under ``select/cons_tres`` a node has no weight until then, and nodes with less weight come first.
+        """
+        if self._tried:
+            self.space.plan.prefer(self.space.sets[0] & ~np.bitwise_or.reduce(self.space.sets[sorted(self._tried)]))
 
     @property
     def any_waits(self) -> bool:
@@ -696,6 +729,9 @@ class BackfillPass:
     def try_start(self, pair: Pair, nodes: Words, role: Role) -> Start | None:
         """Start a job on idle ``nodes`` of its partition, chosen by Slurm's rule where all serve equally."""
         view, space, job = self.view, self.space, pair.job
+        if self._tried is not None and pair.row not in self._tried:
+            self._tried.add(pair.row)
+            self._prefer_untried()
         nodes = space.idle_of(self.row_of(pair), nodes)
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:

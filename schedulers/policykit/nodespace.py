@@ -5,7 +5,8 @@ cover intervals. Sets of nodes are rows of 64-bit words (:class:`spillway.core.N
 
 References
 ----------
-Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/linear`` (expected ends, choice of nodes).
+Slurm 22.05, ``sched/backfill`` (reservations, next candidates), ``select/linear`` and ``select/cons_tres`` (expected
+ends, choice of nodes).
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ class Limits(NamedTuple):
     until_s
         Later starts get no reservation (s).
     linear_s
-        Growth from window to window in which expected ends count as one (s); 0: no windows.
+        Growth of the windows of expected ends (s); 0: they double.
     most_of_partition, most_of_user
         Pairs that are examined; 0: any number.
     most_reserved
@@ -211,6 +212,8 @@ class Limits(NamedTuple):
         Whether a job gets a reservation in only one of its partitions.
     ends_up
         Whether ends of reservations are rounded up; else down, like begins.
+    in_windows
+        Whether running jobs leave together, in windows of their expected ends; else one after another.
     """
 
     now_s: float
@@ -222,6 +225,7 @@ class Limits(NamedTuple):
     most_reserved: int = 0
     one_each: bool = False
     ends_up: bool = False
+    in_windows: bool = False
 
 
 class Walk:
@@ -373,6 +377,10 @@ class Planning:
     def keep(self, pair: Pair, start_s: float) -> bool:
         """Reserve the nodes chosen last for a pair from its expected start on; return whether the limits allow it."""
         return start_s < math.inf and self._space.plan.keep(self._pass, pair.number, start_s)
+
+    def keep_started(self, pair: Pair, nodes: Sequence[int]) -> None:
+        """Reserve the nodes on which a pair has just started, to its expected end."""
+        self._space.plan.keep_started(self._pass, pair.number, of_nodes(nodes, self._space.sets.shape[1]))
 
     def starts(self) -> Iterator[tuple[Job, float]]:
         """Job and expected start of each pair with one (s)."""

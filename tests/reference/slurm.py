@@ -140,13 +140,42 @@ class NodeSpace:
         first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
-    def will_run(self, nodes: int, count: int, linear_s: float = 0.0, gone_s: float = -math.inf) -> Plan | None:
+    def will_run_in_windows(self, nodes: int, count: int, growth_s: float, gone_s: float = -math.inf) -> Plan | None:
+        """As :meth:`will_run` under ``select/cons_tres``: enough nodes are looked for at the ends of windows only.
+
+        Jobs on some of these nodes leave in turn. After each the next running job is looked at, on whatever nodes: if
+        it ends after the window, it is the window's end. Windows begin at the first whole half minute after the first
+        of these jobs ends; the first is 30 s long, each further one twice as long as the one before, or longer by
+        ``growth_s`` if that is not 0; windows that would bring no job are left out.
+        """
+        found = (self.idle | self.ended) & nodes
+        for end_s, _, left in self._leaving:
+            found |= left & nodes if end_s <= gone_s else 0
+        if found.bit_count() >= count:
+            return Plan(self.now_s, consecutive(found, count))
+        leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if end_s > gone_s]
+        own = [place for place, (_, left) in enumerate(leaving) if left]
+        window_s, begin_s = 30.0, (leaving[own[0]][0] // 30.0 + 1.0) * 30.0 if own else 0.0
+        for place in own:
+            end_s, left = leaving[place]
+            found |= left
+            next_s = leaving[place + 1][0] if place + 1 < len(leaving) else math.inf
+            if next_s <= begin_s + window_s:
+                continue
+            if found.bit_count() >= count:
+                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
+            while True:
+                window_s = window_s + growth_s if growth_s else 2 * window_s
+                if next_s == math.inf or next_s <= begin_s + window_s:
+                    break
+        if found.bit_count() >= count:  # the jobs after the last of these are on other nodes
+            return Plan(max(leaving[own[-1]][0], self.now_s + 1.0), consecutive(found, count))
+        return None
+
+    def will_run(self, nodes: int, count: int, gone_s: float = -math.inf) -> Plan | None:
         """The time at which ``count`` of some nodes are idle if running jobs end when expected, and those nodes.
 
         Nodes of jobs that have ended count as idle now, and those of jobs that end up to ``gone_s``.
-
-        ``linear_s``: jobs with expected ends within a window from the first of them on leave together; each window is
-        longer than the previous one by this time, and the first is 30 s.
         """
         if nodes.bit_count() < count:
             return None  # the usual case where many jobs have reservations
@@ -156,22 +185,24 @@ class NodeSpace:
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
         leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes and end_s > gone_s]
-        window_s = 30.0 if linear_s else 0.0
-        while leaving:
-            together = [one for one in leaving if one[0] <= leaving[0][0] + window_s] if linear_s else leaving[:1]
-            leaving, window_s = leaving[len(together) :], window_s + linear_s
-            for _, left in together:
-                found |= left
+        for end_s, left in leaving:
+            found |= left
             if found.bit_count() >= count:
-                return Plan(max(together[-1][0], self.now_s + 1.0), consecutive(found, count))
+                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
         return None
 
 
-def consecutive(nodes: int, count: int) -> int:
+def consecutive(nodes: int, count: int, preferred: int = 0) -> int:
     """Choose ``count`` of enough nodes: the shortest sufficient run of neighbours, from its first node on.
 
     Where no run suffices the longest is taken whole, and the rest is chosen likewise; the first of equal runs.
+    Preferred nodes are chosen first, as if the others were busy.
     """
+    if nodes & preferred:
+        first = nodes & preferred
+        if first.bit_count() < count:
+            return first | consecutive(nodes & ~preferred, count - first.bit_count())
+        return consecutive(first, count)
     if nodes.bit_count() == count:
         return nodes
     chosen, runs = 0, list(_runs(nodes))

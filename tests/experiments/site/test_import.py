@@ -147,7 +147,7 @@ def test_configuration(small: Site):
     )  # fmt: skip
     assert small.scheduler == Scheduler(
         bf_interval_s=60.0, bf_window_s=2 * DAY_S, bf_max_job_user=20, bf_yield_interval_s=1.0, bf_continue=True,
-        bf_licenses=True, preempt="qos", preempts="requeue", exempt_s=300.0, requeue_hold_s=121.0,
+        bf_licenses=True, select="linear", preempt="qos", preempts="requeue", exempt_s=300.0, requeue_hold_s=121.0,
         enforce=("limits", "qos"), others=("defer",),
     )  # fmt: skip
     assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, ("EnablePersistent", "TeardownFailure"))
@@ -471,10 +471,11 @@ SelectType=select/cons_tres
 def test_keywords_in_any_case_quoted_lists_and_sets_of_nodes() -> None:
     """Partitions b and c were lost; what is dropped is named; a cluster that the files do not have is an error."""
     made = imported_texts({"slurm.conf": CONF})
-    found = {one["name"]: one["nodes"] for one in tomllib.loads(made.text)["partition"]}
+    site = tomllib.loads(made.text)
+    assert site["scheduler"]["select"] == "cons_tres"
+    found = {one["name"]: one["nodes"] for one in site["partition"]}
     assert found == {"a": "n[1-2]", "b": "m[1-2]", "c": "n[1-4],m1"}
     for words in (
-        "SelectType=select/cons_tres is not kept",
         "Weight of nodes is not kept",
         "Gres of nodes is not kept",
     ):

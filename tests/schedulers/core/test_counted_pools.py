@@ -270,3 +270,24 @@ def test_a_job_without_a_walltime_has_that_of_its_limit(walltime_s: float, defau
     job = Job("w!1", 0, 0.0, walltime_s, 1, extras={"user": "ann"}, default_walltime=default)
     assigned, reason = CountedPools(LIMITED).assign(job)
     assert (assigned.walltime_s, assigned.default_walltime, reason) == (kept, True, None)
+
+
+def test_a_job_starts_beside_an_overdrawn_limit_that_it_does_not_count_to() -> None:
+    """The lab may run no job, but ann's QOS has a limit of its own: her job starts, the lab has -1 left of 0.
+
+    Eve's job, of no account, counts only to its QOS, and starts at 1 s; it was refused for the lab's limit.
+    """
+    site = Site(
+        associations=(Association("lab", limits=Limits(group_jobs=0)), Association("lab", "ann", default=True)),
+        qos=(Qos("normal", limits=Limits(group_jobs=3)),),
+    )
+    data: dict[str, Any] = {
+        "nb_res": 8,
+        "jobs": [
+            {"id": n, "subtime": n, "res": 1, "walltime": 11, "profile": "p", "user": user}
+            for n, user in enumerate(("ann", "eve"))
+        ],
+        "profiles": {"p": {"type": "delay", "delay": 10}},
+    }
+    lines = play(SessionSpec("easy", settings={"site": site_text(site)}), data, check=True)[0]
+    assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 1]

@@ -438,19 +438,27 @@ def test_a_least_priority_needs_priorities() -> None:
 
 
 @pytest.mark.parametrize(
-    ("linear_s", "expected_s"), [(0.0, (10.0, 45.0, 100.0, 190.0)), (60.0, (35.0, 100.0, 100.0, 190.0))]
+    ("select", "linear_s", "expected_s"),
+    [
+        ("linear", 0.0, (10.0, 45.0, 100.0, 130.0, 190.0)),
+        ("linear", 60.0, (10.0, 45.0, 100.0, 130.0, 190.0)),
+        ("cons_tres", 0.0, (45.0, 45.0, 130.0, 130.0, 190.0)),
+        ("cons_tres", 60.0, (45.0, 45.0, 100.0, 130.0, 190.0)),
+    ],
 )
-def test_expected_ends_in_windows(linear_s: float, expected_s: tuple[float, ...]) -> None:
-    """Jobs on one node each are expected to leave at 10, 35, 45, 100 and 190 s; a job needs 1, 3, 4 or 5 nodes.
+def test_expected_ends_in_windows(select: str, linear_s: float, expected_s: tuple[float, ...]) -> None:
+    """Jobs on one node each are expected to leave at 10, 35, 45, 100, 130 and 190 s; a job needs 1, 3, 4, 5, 6 nodes.
 
-    By themselves these are free at 10, 45, 100 and 190 s. With ``bf_window_linear`` of 60 s the first window has the
-    ends from 10 to 40 s (30 s long), the second those from 45 to 135 s (90 s): it is looked at 35, 100 and 190 s.
+    By themselves these are free at 10, 45, 100, 130 and 190 s. Windows of ``select/cons_tres`` begin at 30 s, the half
+    minute after 10 s. The first one of 30 s ends at 60 s: it is looked after 45 s. One of 60 s has no further job, one
+    of 120 s ends at 150 s: it is looked after 130 s, and then at the end of all. With ``bf_window_linear=60`` the
+    second is of 90 s, ends at 120 s, and 130 s is in one of 150 s.
     """
-    busy = tuple((node, end_s) for node, end_s in enumerate((10.0, 35.0, 45.0, 100.0, 190.0)))
+    busy = tuple((node, end_s) for node, end_s in enumerate((10.0, 35.0, 45.0, 100.0, 130.0, 190.0)))
     found = []
-    for nodes in (1, 3, 4, 5):
+    for nodes in (1, 3, 4, 5, 6):
         notes = PassNotes()
-        policy = dataclasses.replace(BACKFILL, bf_window_linear=linear_s, bf_resolution=1.0)
-        decided(policy, 5, [job(1, nodes)], busy=busy, notes=notes)
+        policy = dataclasses.replace(BACKFILL, select=select, bf_window_linear=linear_s, bf_resolution=1.0)
+        decided(policy, 6, [job(1, nodes)], busy=busy, notes=notes)
         found.append(notes.notes["w0!1"].estimate_s)
     assert tuple(found) == expected_s

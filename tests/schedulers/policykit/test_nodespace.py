@@ -81,14 +81,28 @@ def test_neighbours_are_chosen_as_select_linear_does(
     assert plain_members(plain_choice(mask_of(free), count)) == chosen
 
 
-@given(st.sets(st.integers(0, 139), min_size=1), st.data())
-def test_so_many_of_them_are_chosen(free: set[int], data: st.DataObject) -> None:
+def test_preferred_nodes_are_chosen_before_others() -> None:
+    """Six of the nodes 8 to 15, as a real ``select/cons_tres`` log has them while no job was tried on 12 to 15.
+
+    Three of these are enough for three.
+    """
+    space = NodeSpace.of(view_of(16, ()))
+    space.plan.prefer(of_nodes(range(12, 16), 1))
+    free = of_nodes(range(8, 16), 1)
+    assert members(space.consecutive(free, 6)) == (8, 9, 12, 13, 14, 15)
+    assert members(space.consecutive(free, 3)) == (12, 13, 14)
+
+
+@given(st.sets(st.integers(0, 139), min_size=1), st.sets(st.integers(0, 139)), st.data())
+def test_so_many_of_them_are_chosen(free: set[int], preferred: set[int], data: st.DataObject) -> None:
     """Only given nodes, the requested number, and those of the reference."""
     count = data.draw(st.integers(1, len(free)))
-    found = NodeSpace.of(view_of(140, ())).consecutive(of_nodes(sorted(free), 3), count)
+    space = NodeSpace.of(view_of(140, ()))
+    space.plan.prefer(of_nodes(sorted(preferred), 3))
+    found = space.consecutive(of_nodes(sorted(free), 3), count)
     assert number_of(found) == count
     assert set(members(found)) <= free
-    assert members(found) == plain_members(plain_choice(mask_of(free), count))
+    assert members(found) == plain_members(plain_choice(mask_of(free), count, mask_of(preferred)))
 
 
 def test_running_jobs_leave_one_after_another() -> None:
@@ -149,6 +163,7 @@ TAKEN = st.builds(
     st.sampled_from([100.0, 1e6]),
     st.booleans(),
     st.lists(TAKEN, max_size=2),
+    st.sampled_from([None, 0.0, 20.0]),
 )
 def test_plans_are_those_of_the_reference(
     world: tuple[int, Leaving, list[Job], set[int]],
@@ -156,15 +171,17 @@ def test_plans_are_those_of_the_reference(
     window_s: float,
     ends_up: bool,
     taken: list[TakenNodes],
+    growth_s: float | None,
 ) -> None:
     """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them.
-    Beside windows of maintenance, and jobs that have ended, too.
+    Beside windows of maintenance, and jobs that have ended, too; with expected ends by themselves, and in windows that
+    double or grow.
     """
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
     view.taken = tuple(taken)
     space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
-    limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
+    limits = Limits(0.0, resolution_s, window_s, growth_s or 0.0, ends_up=ends_up, in_windows=growth_s is not None)
     apart = [job for job in jobs if job.bb_bytes == 1]
     planning = Planning(space, pairs, limits, overlapping=apart, asks=True)
     found = []
@@ -197,7 +214,11 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart:
     not_before_s = 0.0
     while not_before_s < math.inf:
         nodes, later_s = space.search(allowed, not_before_s, job.walltime_s, limits.until_s)
-        plan = space.will_run(nodes, job.nodes)
+        plan = (
+            space.will_run_in_windows(nodes, job.nodes, limits.linear_s)
+            if limits.in_windows
+            else space.will_run(nodes, job.nodes)
+        )
         start_s = math.inf if plan is None else max(plan.start_s, not_before_s)
         if plan is not None and start_s <= 0.0:
             if not plan.nodes & space.ended:
@@ -269,6 +290,28 @@ def test_jobs_are_planned_into_windows_that_the_search_does_not_begin_before() -
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [50.0, 181.0]
 
 
+@pytest.mark.parametrize(("keeps", "start_s"), [(False, 130.0), (True, 181.0)])
+def test_a_job_that_has_just_started_may_keep_its_node_reserved(keeps: bool, start_s: float) -> None:
+    """Two nodes, of which 1 is taken from 100 s to 150 s. Job 0, of 130 s, starts on node 0; job 1, of 50 s, needs 2.
+
+    From now on no window is in its way: it is planned for 130 s. If node 0 is reserved in [0, 120), it is tried at
+    120 s, when the window is, and again a second after 180 s, as a recorded Slurm with ``select/cons_tres`` did.
+    """
+    jobs = [Job("w!0", 0, 0.0, 130.0, 1, partitions=(0,)), Job("w!1", 1, 0.0, 50.0, 2, partitions=(0,))]
+    view = view_of(2, [], jobs)
+    view.taken = (TakenNodes(100.0, 150.0, frozenset({1})),)
+    space = NodeSpace.of(view)
+    planning = Planning(space, Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
+    pairs = iter(planning)
+    first, _ = next(pairs)
+    assert (planning.start_s(first, 0.0), members(space.chosen)) == (0.0, (0,))
+    space.take(first.job, space.chosen, 130.0)
+    if keeps:
+        planning.keep_started(first, (0,))
+    second, _ = next(pairs)
+    assert planning.start_s(second, 0.0) == start_s
+
+
 def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -> None:
     """Jobs 0 and 1 are to leave nodes 2 and 1 at 90.7 s and 90.2 s, which is 90 s for Slurm: a job on two nodes waits
     for the first of them, beside the idle node 0.
@@ -299,6 +342,25 @@ def test_nodes_of_a_job_that_has_ended_are_chosen_as_if_they_were_idle() -> None
         (0.0, (0, 1, 2, 3)),
         (0.0, (7, 8)),
     ]
+
+
+def test_windows_of_expected_ends_close_before_any_running_job() -> None:
+    """Node 0 of four is left at 10 s, node 1 at 200 s, 3 at 300 s; partition b is nodes 0 and 1. Windows begin at 30 s.
+
+    After 10 s the next job, on node 1 or 3, leaves after the first window's end, 60 s: a job of b on one node is
+    planned for 10 s. If another one leaves node 2 at 50 s, it is next: it is none of b's, and only the one after it,
+    which leaves node 1 at 200 s, is followed by a check.
+    """
+    job = Job("w!9", 9, 0.0, 60.0, 1, partitions=(1,))
+    others: Leaving = [(200.0, (1,)), (300.0, (3,))]
+    for leaving, start_s in (
+        ([(10.0, (0,)), *others], 10.0),
+        ([(10.0, (0,)), (50.0, (2,)), *others], 200.0),
+    ):
+        view = view_of(4, leaving, [job])
+        limits = Limits(0.0, 60.0, 1e9, in_windows=True)
+        planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
+        assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [start_s]
 
 
 def test_limits_are_extended_by_configuration() -> None:
