@@ -233,7 +233,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
-    """Nodes and buffers that are added, and figures besides the mean wait that got worse; then those that got better.
+    """What is added to a machine and its site, and figures besides the mean wait that got worse; then what got better.
 
     Changes by chance are left out.
     """
@@ -255,7 +255,7 @@ def _may_be_chance(after: Sequence[float], before: Sequence[float], confidence: 
 
 
 def _of_machine(row: Row, base: Row) -> tuple[list[str], list[str]]:
-    """Nodes and burst buffers that a row's machine has more than another's, and those that it has less."""
+    """Nodes, burst buffers and licences that a row has more than another, and those that it has less."""
     found: tuple[list[str], list[str]] = ([], [])
     nodes = row.machine.nodes - base.machine.nodes
     if nodes:
@@ -265,6 +265,12 @@ def _of_machine(row: Row, base: Row) -> tuple[list[str], list[str]]:
     size = row.machine.all_storage_bytes - base.machine.all_storage_bytes
     if size:
         found[size < 0].append(f"{size_text(abs(size))} of burst buffers {'more' if size > 0 else 'less'}")
+    for name in dict.fromkeys((*base.licenses, *row.licenses)):
+        licenses = row.licenses.get(name, 0) - base.licenses.get(name, 0)
+        if licenses:
+            hours = number(round(abs(licenses) * row.value("makespan_s") / 3600))
+            some = f"{many(abs(licenses), 'licence', 'licences')} of {name} {'more' if licenses > 0 else 'less'}"
+            found[licenses < 0].append(f"{some}, {hours} licence-hours until the last end")
     return found
 
 

@@ -21,6 +21,8 @@ from spillway.experiments.campaign.inputs.shakes import SHAKES, Shaken
 from spillway.experiments.run.sessions import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
+from spillway.schedulers.model.site import parse_site
+from spillway.schedulers.site_file import site_setting
 from spillway.workloads.conversion.machine_facts import MachineFacts
 
 MAINTENANCE = "maintenance"
@@ -113,6 +115,8 @@ class Row:
         The log as it is, then each of its shakes.
     machine
         Its machine.
+    licenses
+        Number of each of its site's licences.
     waits
         For each play and seed the waiting times of the compared jobs (s), in the same order in all rows.
     to_site, to_same
@@ -124,6 +128,7 @@ class Row:
     model: str
     plays: Sequence[Play]
     machine: MachineFacts
+    licenses: Mapping[str, int] = field(default_factory=dict)
     waits: Sequence[Sequence[Floats]] = ()
     to_site: Relation | None = None
     to_same: Relation | None = None
@@ -225,7 +230,9 @@ def _row(
     policy = runs[0].policy.label
     for name in asked.settings:  # a setting of the session is part of the label
         policy = policy.partition(f" {name}=")[0]
-    return Row(asked, policy, runs[0].model.name, plays, machine)
+    site = parse_site(site_setting(str(runs[0].settings.get("site") or "")) or "{}")
+    licenses = {license_.name: license_.count for license_ in site.licenses}
+    return Row(asked, policy, runs[0].model.name, plays, machine, licenses)
 
 
 def _outcome(run: RunSpec, root: Path, tau_s: float) -> Outcome:

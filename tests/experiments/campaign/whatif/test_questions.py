@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -382,6 +383,21 @@ def test_a_larger_machine_has_its_price() -> None:
     less = row("nodes=-2", plays(*[7200.0] * 11), makespan_s=36_000.0)
     (back,) = sentences(related([row("unchanged", HOUR, "easy", larger), less]))
     assert back.endswith("in return: 2 nodes less, 20 node-hours until the last end and 500 GB of burst buffers less.")
+
+
+def test_more_licences_have_their_price() -> None:
+    """Was: nothing that is counted got worse."""
+    base = replace(row("unchanged", HOUR, makespan_s=36_000.0), licenses={"matlab": 4, "ansys": 2})
+    more = {"matlab": 5, "ansys": 2}
+    gain = replace(row("license.matlab=+1", plays(*[1800.0] * 11), makespan_s=36_000.0), licenses=more)
+    (said,) = sentences(related([base, gain]))
+    assert said.endswith("; the price: 1 licence of matlab more, 10 licence-hours until the last end.")
+    many = replace(row("unchanged", plays(*[1800.0] * 11), makespan_s=36_000.0), licenses={"matlab": 5})
+    (back,) = sentences(
+        related([many, replace(row("license.matlab=4", HOUR, makespan_s=36_000.0), licenses=base.licenses)])
+    )
+    assert "besides: 2 licences of ansys more, 20 licence-hours until the last end" in back
+    assert back.endswith("; in return: 1 licence of matlab less, 10 licence-hours until the last end.")
 
 
 def test_compared_are_the_same_jobs() -> None:
