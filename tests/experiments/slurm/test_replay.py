@@ -26,20 +26,26 @@ DIFFERENT = {
     "site-seed-29.json.xz": 3,
     "site-seed-315.json.xz": 2,
     "site-seed-316.json.xz": 32,
+    "site-seed-322.json.xz": 1,
     "site-seed-35.json.xz": 5,
 }
 """Number of priorities of some recordings that are not as ``sprio`` printed them: of jobs submitted within 4 ms after a
-whole second, in ``29``, ``35`` and ``315`` of four others, in ``316`` of one instant: Slurm calculated 0.08 s late; see
+whole second, in ``29``, ``35``, ``315`` and ``322`` of five others, in ``316`` of one instant: Slurm calculated 0.08 s late; see
 ``docs/slurm.md``."""
 
 MISSED = {
     "site-seed-26.json.xz": ("median 0.002 s, p95 74.968 s, largest 229.870 s", Priorities(476, 0, 6)),
     "site-seed-311.json.xz": ("median 0.001 s, p95 0.016 s, largest 0.054 s", Priorities(204, 28, 3)),
     "site-seed-312.json.xz": ("median 0.001 s, p95 0.005 s, largest 1.138 s", Priorities(279, 0, 0)),
+    "site-seed-321.json.xz": ("median 0.002 s, p95 23.353 s, largest 200.581 s", Priorities(258, 34, 13)),
+    "site-seed-324.json.xz": ("median 0.001 s, p95 9.933 s, largest 22.083 s", Priorities(186, 0, 0)),
     "site-seed-37.json.xz": ("median 0.001 s, p95 0.013 s, largest 0.080 s", Priorities(407, 4, 0)),
     "site-hour.json.xz": ("median 0.001 s, p95 0.001 s, largest 0.623 s", Priorities(66, 0, 0)),
 }
-"""Recordings that are not wholly as Slurm had them, and their errors; see ``docs/slurm.md``."""
+"""Recordings that are not wholly as Slurm had them, and their errors; see ``docs/slurm.md``.
+
+In ``321`` and ``324`` nodes come back in the ms in which a pass begins, and the log does not show which was first.
+"""
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("site")])

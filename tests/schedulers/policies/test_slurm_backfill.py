@@ -16,7 +16,8 @@ from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
-from spillway.schedulers.policies.slurm_backfill import PLANNED, RecordedPasses, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import RecordedPasses, SlurmBackfill
+from spillway.schedulers.policykit.slurm_pass import PLANNED
 from spillway.schedulers.policykit.view import Holding, Running, TakenNodes, View
 
 POOL = 10
