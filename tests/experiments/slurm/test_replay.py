@@ -30,8 +30,8 @@ DIFFERENT = {
     "site-seed-35.json.xz": 5,
 }
 """Number of priorities of some recordings that are not as ``sprio`` printed them: of jobs submitted within 4 ms after a
-whole second, in ``29``, ``35``, ``315`` and ``322`` of five others, in ``316`` of one instant: Slurm calculated 0.08 s late; see
-``docs/slurm.md``."""
+whole second, in ``29``, ``35``, ``315`` and ``322`` of five others, in ``316`` of one instant: Slurm calculated 0.08 s
+late; see ``docs/slurm.md``."""
 
 MISSED = {
     "site-seed-26.json.xz": ("median 0.002 s, p95 74.968 s, largest 229.870 s", Priorities(476, 0, 6)),
