@@ -109,6 +109,7 @@ SITE_DRAWS: Mapping[str, Draw] = {
     "Reservation.flags": _some(("MAINT", "FLEX", "ALL_NODES", "IGNORE_JOBS")),
     "Reservation.tres": lambda rng: {"bb/pool": rng.choice((10**9, 6 * 10**9))},
     "preempts": _one("", "", "requeue", "cancel", "off"), "Scheduler.preempt": _one("", "partition_prio", "qos"),
+    "Scheduler.select": _one("", "linear", "cons_tres"),
     "Scheduler.enforce": _one([], ["limits"], ["limits", "qos"]), "Scheduler.others": _one([]),
     "Weights.tres": lambda rng: {"node": 100}, "Weights.billing": lambda rng: {"node": 1.0},
     "Weights.flags": _some(("ACCRUE_ALWAYS", "FAIR_TREE")), "Buffers.kind": _one("", "datawarp", "generic"),

@@ -233,7 +233,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
-    """What is added to a machine and its site, and figures besides the mean wait that got worse; then what got better.
+    """Additions to a machine and its site, and figures besides the mean wait that got worse; then the others.
 
     Changes by chance are left out.
     """
