@@ -83,7 +83,6 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
             defaults = {**defaults, **line.values}
         elif line.text("PartitionName") and (found := partition_of(_of_sets(line.over(defaults), sets), pieces)):
             pieces.configured.append(found)
-            pieces.configured_at[found.name] = line.where
         if line.text("DownNodes"):
             _note_out(Entry({"state": "DOWN", **line.values}, line.where), "DownNodes", pieces)
         if line.text("NodeName").upper() == "DEFAULT":
@@ -164,31 +163,8 @@ def _cpus(entry: Entry) -> int:
     return entry.read(whole, "CPUs", 0) or entry.read(whole, "Procs", 0) or cores
 
 
-def check_nodes(pieces: Pieces) -> None:
-    """Refuse a partition with nodes that no ``NodeName`` line has, as ``slurmctld`` does.
-
-    Without any such line, or where a file that may have more was not named, nothing is known of them.
-    """
-    known = {*pieces.configured_nodes, *pieces.nodes} if pieces.configured_nodes else set()
-    for partition in pieces.configured if known and not list(_not_named(pieces)) else ():
-        unknown = [node for node in expanded(partition.nodes) if node not in known]
-        if unknown:
-            raise InputError(
-                f"{pieces.configured_at[partition.name]}: partition {shown(partition.name)} has the nodes "
-                f"{compressed(unknown)}, and no NodeName line has them: correct Nodes, or name the file that has them"
-            )
-
-
-def _not_named(pieces: Pieces) -> Iterator[tuple[str, str]]:
-    """Included files that were not named, with the file that includes each."""
-    named = {Path(name).name for name in pieces.kinds}
-    return ((included, name) for included, name in pieces.included if Path(included).name not in named)
-
-
 def notes_of(pieces: Pieces) -> Iterator[str]:
     """Notes on all files of the configuration together."""
-    for included, name in _not_named(pieces):
-        yield f"{name} includes {included}: name that file, too, unless scontrol shows its contents"
     entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
         yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"

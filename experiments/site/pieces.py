@@ -30,8 +30,6 @@ class Pieces:
         Single keys of ``slurm.conf`` and the files that it includes, in lower case.
     configured, configured_nodes, configured_cpus
         Partitions, nodes and their CPUs of ``slurm.conf``, for sites with no others in their files.
-    configured_at
-        Places in their files of these partitions, by name.
     included
         Files that ``slurm.conf`` includes: its name, and theirs.
     configured_licenses
@@ -64,7 +62,6 @@ class Pieces:
     configured: list[Partition] = field(default_factory=list)
     configured_nodes: list[str] = field(default_factory=list)
     configured_cpus: dict[int, list[str]] = field(default_factory=dict)
-    configured_at: dict[str, str] = field(default_factory=dict)
     included: list[tuple[str, str]] = field(default_factory=list)
     configured_licenses: list[License] = field(default_factory=list)
     counted: list[Resource] = field(default_factory=list)

@@ -15,7 +15,7 @@ from spillway.base.errors import InputError
 from spillway.base.files import parse_toml, read_file
 from spillway.base.hostlist import compressed, expanded
 from spillway.experiments.site.accounts import ROOT, read_associations, read_qos, read_users, with_defaults
-from spillway.experiments.site.configuration import check_nodes, notes_of, read_buffers, read_slurm
+from spillway.experiments.site.configuration import notes_of, read_buffers, read_slurm
 from spillway.experiments.site.hierarchical import read_resources
 from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
 from spillway.experiments.site.pieces import Pieces
@@ -137,7 +137,6 @@ def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _SiteImport:
     stated = Entry(pieces.configuration, "").text("ClusterName")
     if cluster and stated and stated.lower() != cluster.lower():
         raise InputError(f"--cluster {cluster}: the files are of cluster {stated!r}; leave --cluster out or name it")
-    check_nodes(pieces)
     pieces.notes += notes_of(pieces)
     made = _written(pieces)
     text = written(made)

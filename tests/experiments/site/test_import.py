@@ -484,19 +484,6 @@ def test_keywords_in_any_case_quoted_lists_and_sets_of_nodes() -> None:
         imported_texts({"slurm.conf": CONF}, "NOSUCH")
 
 
-def test_a_partition_with_nodes_that_no_line_has_is_refused() -> None:
-    """As slurmctld refuses it; it was accepted, and the machine grew by them. They may be in an included file."""
-    conf = "ClusterName=z\nNodeName=n[1-4] CPUs=4\nPartitionName=a Nodes=n[1-2]\nPartitionName=b Nodes=n2,n[4-6]\n"
-    with pytest.raises(InputError, match=r"^slurm.conf, line 4: partition 'b' has the nodes n\[5-6\], and no NodeName"):
-        imported_texts({"slurm.conf": conf})
-    including = {"slurm.conf": conf + "include more.conf\n"}
-    assert "slurm.conf includes more.conf: name that file" in "".join(imported_texts(including).said)
-    made = imported_texts(including | {"more.conf": "NodeName=n[5-6] CPUs=4\n"})
-    assert "includes" not in "".join(made.said)
-    with pytest.raises(InputError, match=r"has the nodes n6, and no NodeName line has them"):
-        imported_texts(including | {"more.conf": "NodeName=n5 CPUs=4\n"})
-
-
 def test_a_site_without_buffers_gets_none_drawn(tmp_path: Path) -> None:
     """Jobs of a log that states no requests had drawn ones on a site whose slurm.conf names no plugin for buffers."""
     made = imported_texts({"slurm.conf": CONF})
