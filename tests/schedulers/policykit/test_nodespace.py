@@ -105,17 +105,6 @@ def test_so_many_of_them_are_chosen(free: set[int], preferred: set[int], data: s
     assert members(found) == plain_members(plain_choice(mask_of(free), count, mask_of(preferred)))
 
 
-def test_running_jobs_leave_one_after_another() -> None:
-    """Idle now, after the first, after both; never more than there are; a job that is late leaves in a second."""
-    jobs = [Job(f"w!{nodes}", nodes, 0.0, 1.0, nodes, partitions=(0,)) for nodes in (1, 3, 4, 5)]
-    view = view_of(4, [(300.0, (3,)), (90.0, (1, 2))], jobs, now_s=100.0)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
-    planning = Planning(space, pairs, Limits(100.0, 60.0, 1e9), asks=True)
-    found = [(planning.start_s(pair, 100.0), members(space.chosen)) for pair, _ in planning]
-    assert found[:3] == [(100.0, (0,)), (101.0, (0, 1, 2)), (300.0, (0, 1, 2, 3))]
-    assert found[3][0] == math.inf
-
-
 def test_what_was_held_is_kept_up_to_date() -> None:
     """From pass to pass: a job ends, another starts on more nodes than the table had rows."""
     view = view_of(200, [(50.0, (0, 199))])
@@ -234,36 +223,6 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart:
     return math.inf, 0
 
 
-@pytest.mark.parametrize(
-    ("until_s", "expected"),
-    [
-        (1000.0, [(300.0, (0, 1)), (360.0, (0, 1)), (420.0, (0, 1)), (1000.0, (0, 1, 2, 3))]),
-        (360.0, [(300.0, (0, 1)), (360.0, (2, 3)), (360.0, (0, 1)), (420.0, (0, 1, 2, 3))]),
-    ],
-)
-def test_searches_that_come_to_nothing_are_left_out(
-    until_s: float, expected: list[tuple[float, tuple[int, ...]]]
-) -> None:
-    """Four nodes, two busy until 300 s, two until 1,000 s or 360 s; jobs of a minute on two nodes and one on all.
-
-    The first one is planned for [300, 360). The next one would start at 300 s, too, but for the first's nodes. Until
-    360 s, when the search from 300 s on is tried again, only the first's nodes are idle, or the others just then: it is
-    planned for 360 s, on the first's nodes, or on the others. The third is planned likewise.
-    """
-    jobs = [Job(f"w!{at}", at, 0.0, 60.0, nodes, partitions=(0,)) for at, nodes in enumerate((2, 2, 2, 4))]
-    view = view_of(4, [(300.0, (0, 1)), (until_s, (2, 3))], jobs)
-    space, limits, found = NodeSpace.of(view), Limits(0.0, 60.0, 1e9), []
-    planning, plain = Planning(space, Pairs.of(view, "fcfs"), limits, asks=True), PlainSpace.of(view, 60.0, {})
-    for pair, _ in planning:
-        start_s = planning.start_s(pair, 0.0)
-        found.append((start_s, members(space.chosen)))
-        planning.keep(pair, start_s)
-        plain_s, mask = plain_plan(plain, pair.job, mask_of(range(4)), limits, False)
-        assert (plain_s, plain_members(mask)) == found[-1]
-        plain.reserve(*kept(plain_s, pair.job, 60.0, False), mask)
-    assert found == expected
-
-
 def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
     """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s is planned for a second after
     180 s in steps of a minute, and one on two for now. Between occurrences of a reservation of its own the end counts
@@ -321,27 +280,6 @@ def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -
     planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
     space = planning._space
     assert [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning] == [(90.0, (0, 2))]
-
-
-def test_nodes_of_a_job_that_has_ended_are_chosen_as_if_they_were_idle() -> None:
-    """Nodes 0 to 3, 5, 7 and 8 are idle, 6 is of a job that has ended, 4 of one until 90 s.
-
-    Six and eight nodes are there in a second, those of the ended job among them, and nine at 90 s. Four are the first
-    of two runs of four, and idle. Two are the first two of that run, too; a start then chooses anew, only among idle
-    nodes: 7 and 8, the shortest run of two.
-    """
-    jobs = [Job(f"w!{size}", size, 0.0, 60.0, size, partitions=(0,)) for size in (6, 8, 9, 4, 2)]
-    view = view_of(9, [(ENDED_S, (6,)), (90.0, (4,))], jobs)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
-    planning = Planning(space, pairs, Limits(0.0, 60.0, 1e9), asks=True)
-    found = [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning]
-    assert found == [
-        (1.0, (0, 1, 2, 3, 5, 6)),
-        (1.0, (0, 1, 2, 3, 5, 6, 7, 8)),
-        (90.0, tuple(range(9))),
-        (0.0, (0, 1, 2, 3)),
-        (0.0, (7, 8)),
-    ]
 
 
 def test_windows_of_expected_ends_close_before_any_running_job() -> None:
