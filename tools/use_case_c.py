@@ -236,9 +236,9 @@ def draw(found: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
     """Draw the distances of each two numbers, a panel for each search; return the files."""
     from matplotlib.patches import Rectangle
 
+    from spillway.analysis.plots.axes import set_title
     from spillway.analysis.plots.colours import PALETTE
-    from spillway.analysis.plots.panels import panels
-    from spillway.analysis.plots.style import save, set_title
+    from spillway.analysis.plots.style import panels, save
 
     axes = panels(1, len(found), width=12.0, height=4.6)
     for ax, (title, values) in zip(axes, found.items(), strict=True):

@@ -1,4 +1,4 @@
-"""Common parts of all figures: settings, sizes, time axes, legends, saving."""
+"""Figures: settings, sizes, colours and lines of policies, saving; the parts of charts are in :mod:`.axes`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from spillway.analysis.plots.colours import colour_of
-from spillway.analysis.plots.job_colours import JobColours
 from spillway.base import durable
 
 INK = "#222222"
@@ -39,8 +37,6 @@ SETTINGS: Any = {
     "svg.hashsalt": "spillway",
     "svg.fonttype": "none",
 }
-
-_UNITS = ((172_800.0, 86_400.0, "days"), (10_800.0, 3_600.0, "hours"), (300.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
 
 
 def plain(name: str) -> str:
@@ -137,103 +133,21 @@ def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
+def panels(rows: int, columns: int, *, width: float, height: float) -> list[Axes]:
+    """Make a figure of this size (inches) with a grid of axes; return them row by row."""
+    grid = new_figure(width, height).subplots(rows, columns, squeeze=False)
+    return [ax for row in grid for ax in row]
+
+
 def width_of(ax: Axes) -> float:
     """Width of the figure in inches."""
     figure = ax.get_figure(root=True)
     return float(figure.get_figwidth()) if figure is not None else 8.0
 
 
-def set_title(ax: Axes, title: str) -> None:
-    """Write the title above the axes, at the left, and above a legend that begins there, too."""
-    legend = ax.get_legend()
-    rows = 0 if legend is None or width_of(ax) >= NARROW else -(-len(legend.get_texts()) // _NARROW_COLUMNS)
-    ax.set_title(title, loc="left", fontsize="large", fontweight="bold", color=INK, pad=6.0 + 1.5 * rows * font_size())
-
-
-def legend_above(ax: Axes, columns: int = 5) -> None:
-    """Put the legend above the axes, at the right: it never hides data."""
-    _beside_the_title(ax, *ax.get_legend_handles_labels(), columns)
-
-
-def legend_below(ax: Axes, columns: int = 4) -> None:
-    """Put the legend below the axes, from the left: on a narrow screen it is beside the beginning of the data."""
-    ax.legend(
-        ncols=columns,
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.17),
-        borderaxespad=0.3,
-        frameon=False,
-        fontsize="medium",
-        handlelength=3.0,
-        columnspacing=1.2,
-    )
-
-
-_NARROW_COLUMNS = 4
-
-
 def font_size() -> float:
     """Current size of the letters (points)."""
     return float(mpl.rcParams["font.size"])
-
-
-def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
-    """Put the legend of the jobs' colours above the axes: at the right, on narrow figures from the left."""
-    handles = [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)]
-    names = [f"{colours.title}:", *(plain(name) for _, name in colours.legend)]
-    _beside_the_title(ax, handles, names, len(names), handlelength=1.0, handleheight=0.9, handletextpad=0.4)
-
-
-def _beside_the_title(ax: Axes, handles: Any, names: list[str], columns: int, **more: Any) -> None:
-    """Put a legend above the axes, at the right, on narrow figures in rows from the left; the title is above these."""
-    narrow = width_of(ax) < NARROW
-    legend = ax.legend(
-        handles, names, ncols=_NARROW_COLUMNS if narrow else columns, loc="lower left" if narrow else "lower right",
-        bbox_to_anchor=(0.0 if narrow else 1.0, 1.0), borderaxespad=0.3, frameon=False, fontsize="medium",
-        columnspacing=1.0, **({"handlelength": 1.4} | more),
-    )  # fmt: skip
-    legend.set_in_layout(False)  # else a legend wider than the axes would make them narrow
-
-
-def time_unit(span_s: float) -> tuple[float, str]:
-    """Return seconds per unit, and the unit's name, that suit an axis of ``span_s`` seconds."""
-    return next((seconds, name) for least, seconds, name in _UNITS if span_s >= least)
-
-
-_BELOW_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-_STEPS_S = (
-    *_BELOW_S,
-    1,
-    2,
-    5,
-    10,
-    30,
-    60,
-    120,
-    300,
-    600,
-    1800,
-    3600,
-    7200,
-    10_800,
-    21_600,
-    43_200,
-    86_400,
-    172_800,
-    432_000,
-)
-_NICE_S = (*_STEPS_S, *(86_400 * days for days in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)))
-
-
-def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> list[float]:
-    """Round times on an axis from ``begin_s`` to ``end_s``: seconds, minutes, hours, days; at most ``most``."""
-    if log:
-        inside = [float(nice) for nice in _NICE_S if begin_s <= nice <= end_s]
-        if len(inside) > 2:
-            return inside[:: max(1, -(-len(inside) // most))]
-    step = next((nice for nice in _NICE_S if (end_s - begin_s) / nice < most), _NICE_S[-1])
-    first = math.ceil(begin_s / step)
-    return [float(step * place) for place in range(first, math.floor(end_s / step) + 1)]
 
 
 def save(ax: Axes, stem: Path, formats: Sequence[str] = ()) -> list[Path]:

@@ -32,8 +32,7 @@ from spillway.analysis.measures.classes import compare_by_class
 from spillway.analysis.measures.compare import PairedComparison, comparable, compare_runs, in_order
 from spillway.analysis.measures.insights import insights
 from spillway.analysis.measures.metrics import bounded_slowdown
-from spillway.analysis.plots.colours import NOTHING, PALETTE, RAMP, colour_of
-from spillway.analysis.plots.job_colours import BUFFER, SIZE, WAIT
+from spillway.analysis.plots.colours import BUFFER, NOTHING, PALETTE, RAMP, SIZE, WAIT, colour_of
 from spillway.analysis.report.assumptions import assumptions, load_warnings, tau_of
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
@@ -287,7 +286,7 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
 
 
 def _job_colours() -> dict[str, Any]:
-    """The scales of :mod:`spillway.analysis.plots.job_colours`, for the page."""
+    """The scales of :mod:`spillway.analysis.plots.colours`, for the page."""
     scales = {"wait": WAIT, "size": SIZE, "buffer": BUFFER}
     return {
         "ramp": RAMP,

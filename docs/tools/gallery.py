@@ -42,7 +42,7 @@ class Picture:
     words
         Caption.
     plots
-        The modules of :mod:`spillway.analysis.plots` that draw it.
+        The functions of :mod:`spillway.analysis.plots` that draw it.
     """
 
     file: str
@@ -95,7 +95,7 @@ EXHIBITS = (
             Picture(
                 "plots/gantt-easy.png",
                 "Jobs on nodes and burst buffers over time, and the shares that were held.",
-                ("gantt", "node_gantt", "storage_gantt", "utilisation_timeline", "rectangles"),
+                ("gantt", "node_gantt", "storage_gantt", "utilisation_timeline"),
             ),
             Picture("plots/file-system-easy.png", "Traffic of the file system.", ("file_system_timeline",)),
             Picture("plots/promises-easy.png", "Starts promised by reservations, and actual starts.", ("promises",)),

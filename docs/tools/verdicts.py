@@ -211,7 +211,7 @@ def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, flo
 
 def draw(rows: Sequence[Row], study: str = "herbein") -> Path:
     """Draw the :func:`shares` of a study beside the published values, which are at 1."""
-    from spillway.analysis.plots.forest import forest
+    from spillway.analysis.plots.intervals import forest
     from spillway.analysis.plots.style import drawing, save
 
     with drawing(formats=("png",)):

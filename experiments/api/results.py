@@ -277,28 +277,28 @@ def _bars_of(figure: str) -> Plot:
 
 
 def _distribution(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
-    from spillway.analysis.plots.boxen import boxen
+    from spillway.analysis.plots.distributions import boxen
 
     return boxen(_waits(results, rows), ax)
 
 
 def _trade_off(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
-    from spillway.analysis.plots.pareto import pareto
+    from spillway.analysis.plots.points import pareto
 
     return pareto({name: (float(w.mean()), float(w.max())) for name, w in _waits(results, rows).items() if w.size}, ax)
 
 
 def _queue(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
-    from spillway.analysis.plots.queue_timeline import queue_timeline
+    from spillway.analysis.plots.timelines import queue_timeline
 
     first = [row for row in rows if (row["workload"], row["seed"]) == (rows[0]["workload"], rows[0]["seed"])]
     return queue_timeline({str(row["policy"]): results.jobs(run=row["run"]).ran() for row in first}, ax)
 
 
-def _of_one_run(module: str) -> Plot:
+def _of_one_run(module: str, function: str) -> Plot:
     def draw(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
         home = importlib.import_module(f"spillway.analysis.plots.{module}")
-        return cast("Axes", getattr(home, module)(results.jobs(run=rows[0]["run"]), ax))
+        return cast("Axes", getattr(home, function)(results.jobs(run=rows[0]["run"]), ax))
 
     return draw
 
@@ -309,9 +309,9 @@ _PLOTS: Mapping[str, Plot] = {
     "distribution": _distribution,
     "trade-off": _trade_off,
     "queue": _queue,
-    "nodes": _of_one_run("node_gantt"),
-    "buffers": _of_one_run("storage_gantt"),
-    "utilisation": _of_one_run("utilisation_timeline"),
+    "nodes": _of_one_run("gantt", "node_gantt"),
+    "buffers": _of_one_run("gantt", "storage_gantt"),
+    "utilisation": _of_one_run("timelines", "utilisation_timeline"),
 }
 
 

@@ -74,9 +74,9 @@ class Lines:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw the figure, if a point was run; return its files."""
-        from spillway.analysis.plots.interval_lines import interval_lines
-        from spillway.analysis.plots.panels import panels
-        from spillway.analysis.plots.style import save, set_title
+        from spillway.analysis.plots.axes import set_title
+        from spillway.analysis.plots.intervals import interval_lines
+        from spillway.analysis.plots.style import panels, save
 
         here = results.among(self.shown).at(self.only)
         try:
@@ -164,9 +164,9 @@ class Bars:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw the figure, if a point was run; return its files."""
+        from spillway.analysis.plots.axes import set_title
         from spillway.analysis.plots.colours import in_order
-        from spillway.analysis.plots.panels import panels
-        from spillway.analysis.plots.style import save, set_title
+        from spillway.analysis.plots.style import panels, save
 
         here = results.at(self.only)
         try:
@@ -213,9 +213,9 @@ class Forest:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw the figure, if a point was run; return its files."""
-        from spillway.analysis.plots.forest import forest
-        from spillway.analysis.plots.panels import panels
-        from spillway.analysis.plots.style import save, set_title
+        from spillway.analysis.plots.axes import set_title
+        from spillway.analysis.plots.intervals import forest
+        from spillway.analysis.plots.style import panels, save
 
         columns = {title: self._rows(table, metric, results) for title, (table, metric) in self.panels.items()}
         columns = {title: rows for title, rows in columns.items() if rows}

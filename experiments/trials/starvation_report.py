@@ -179,9 +179,8 @@ def draw(found: Found, stem: Path, kind: str) -> None:
     """Draw one figure: the wait of the large job for each case and scheduler, measured ones apart."""
     from matplotlib.patches import Patch
 
-    from spillway.analysis.plots.excess_bars import BEYOND, WITHIN, excess_bars
-    from spillway.analysis.plots.panels import panels
-    from spillway.analysis.plots.style import drawing, plain, save
+    from spillway.analysis.plots.intervals import BEYOND, WITHIN, excess_bars
+    from spillway.analysis.plots.style import drawing, panels, plain, save
 
     shown = played(found)
     measured = sum(name.startswith(MEASURED) for name in shown)

@@ -30,10 +30,9 @@ def draw(runs: Sequence[RunSpec], root: Path) -> Iterator[list[Path]]:
 
     Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
     """
-    from spillway.analysis.plots.bars import bars
-    from spillway.analysis.plots.boxen import boxen
-    from spillway.analysis.plots.pareto import pareto
-    from spillway.analysis.plots.queue_timeline import queue_timeline
+    from spillway.analysis.plots.distributions import bars, boxen
+    from spillway.analysis.plots.points import pareto
+    from spillway.analysis.plots.timelines import queue_timeline
 
     done = [run for run in runs if folders.is_finished(root / run.id)]
     kinds = {(run.platform.name, run.model.label): None for run in done}
@@ -91,9 +90,9 @@ def _described(folder: Path) -> RunSpec:
 
 
 def _of_run(run: RunSpec, table: JobTable, files: Path) -> dict[str, Axes]:
-    from spillway.analysis.plots.file_system_timeline import file_system_timeline
     from spillway.analysis.plots.gantt import gantt
-    from spillway.analysis.plots.promises import promises
+    from spillway.analysis.plots.points import promises
+    from spillway.analysis.plots.timelines import file_system_timeline
 
     label = slug(run.policy.label)
     axes: dict[str, Axes] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from spillway.analysis.plots.axes import legend_above, set_title
 from spillway.analysis.plots.colours import PALETTE
-from spillway.analysis.plots.panels import panels
-from spillway.analysis.plots.style import INK, legend_above, save, set_title
+from spillway.analysis.plots.style import INK, panels, save
 from spillway.experiments.studies.malleable import cases
 from spillway.experiments.studies.results import Results
 

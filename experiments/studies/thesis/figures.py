@@ -11,9 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from spillway.analysis.measures.metrics import bounded_slowdown, slowdown
-from spillway.analysis.plots.distribution import distribution
-from spillway.analysis.plots.normalised_boxes import normalised_boxes
-from spillway.analysis.plots.part_bars import part_bars
+from spillway.analysis.plots.distributions import distribution, normalised_boxes, part_bars
 from spillway.analysis.plots.style import save
 from spillway.analysis.tables.jobs import Floats, JobTable, read_run
 from spillway.experiments.run.spec import DEFAULT_TAU_S

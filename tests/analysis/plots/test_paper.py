@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.distributions import bars
 from spillway.analysis.plots.gantt import gantt
-from spillway.analysis.plots.pareto import pareto
+from spillway.analysis.plots.points import pareto
 from spillway.analysis.plots.style import drawing, save
 from spillway.analysis.tables.jobs import JobTable
 

@@ -14,24 +14,25 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from spillway.analysis.plots import style
-from spillway.analysis.plots.bars import bars
-from spillway.analysis.plots.boxen import boxen
-from spillway.analysis.plots.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
-from spillway.analysis.plots.file_system_timeline import file_system_timeline
-from spillway.analysis.plots.gantt import gantt
-from spillway.analysis.plots.interval_lines import interval_lines
-from spillway.analysis.plots.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
+from spillway.analysis.plots import axes, style
+from spillway.analysis.plots.colours import (
+    NOTHING,
+    PALETTE,
+    RAMP,
+    WAIT,
+    by_buffer,
+    by_size,
+    by_user,
+    by_wait,
+    colour_of,
+    in_order,
+)
+from spillway.analysis.plots.distributions import bars, boxen, normalised_boxes, part_bars, tail_strip
+from spillway.analysis.plots.gantt import gantt, node_gantt, storage_gantt
+from spillway.analysis.plots.intervals import interval_lines
 from spillway.analysis.plots.lanes import lane_names
-from spillway.analysis.plots.node_gantt import node_gantt
-from spillway.analysis.plots.normalised_boxes import normalised_boxes
-from spillway.analysis.plots.pareto import label_points, pareto, unbeaten
-from spillway.analysis.plots.part_bars import part_bars
-from spillway.analysis.plots.promises import promises
-from spillway.analysis.plots.queue_timeline import queue_timeline
-from spillway.analysis.plots.storage_gantt import storage_gantt
-from spillway.analysis.plots.tail_strip import tail_strip
-from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
+from spillway.analysis.plots.points import label_points, pareto, promises, unbeaten
+from spillway.analysis.plots.timelines import file_system_timeline, queue_timeline, utilisation_timeline
 from spillway.analysis.tables.jobs import JobTable, MachineInfo
 from spillway.analysis.tables.timelines import busy_nodes, queue_length
 from tests.analysis.samples import make_table
@@ -148,7 +149,7 @@ def test_bars_show_the_mean(table: JobTable) -> None:
 @pytest.mark.parametrize(("span_s", "unit"), [(10, "seconds"), (600, "minutes"), (20_000, "hours"), (1e6, "days")])
 def test_time_unit(span_s: float, unit: str) -> None:
     """An axis has a unit in which its numbers are readable."""
-    assert style.time_unit(span_s)[1] == unit
+    assert axes.time_unit(span_s)[1] == unit
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_time_unit(span_s: float, unit: str) -> None:
 )
 def test_ticks_of_times(begin_s: float, end_s: float, log: bool, ticks: list[float]) -> None:
     """Round times; also on a narrow logarithmic axis there are several."""
-    assert style.time_ticks(begin_s, end_s, log=log) == ticks
+    assert axes.time_ticks(begin_s, end_s, log=log) == ticks
 
 
 def test_unbeaten() -> None:

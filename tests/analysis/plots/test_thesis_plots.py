@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from spillway.analysis.plots.bars import bars
-from spillway.analysis.plots.distribution import distribution
-from spillway.analysis.plots.normalised_boxes import normalised_boxes
-from spillway.analysis.plots.panels import panels
-from spillway.analysis.plots.part_bars import part_bars
-from spillway.analysis.plots.tail_strip import tail_strip
+from spillway.analysis.plots.distributions import bars, distribution, normalised_boxes, part_bars, tail_strip
+from spillway.analysis.plots.style import panels
 from spillway.analysis.tables.jobs import JobTable
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.colours import RAMP
+from spillway.analysis.plots.distributions import bars
 from spillway.analysis.plots.style import drawing, save
 from spillway.analysis.report.build import build_report
 from spillway.analysis.report.columns import SERVICE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.analysis.plots.excess_bars import excess_bars
+from spillway.analysis.plots.intervals import excess_bars
 from spillway.experiments.cli import main
 from spillway.experiments.trials import starvation_report
 from spillway.experiments.trials.starvation import (

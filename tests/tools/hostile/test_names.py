@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.distributions import bars
 from spillway.analysis.plots.style import plain, save
 from spillway.analysis.tables.names import LONGEST, slug
 from spillway.experiments.campaign.folder import summary
