@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from spillway.analysis.plots.colours import JobColours
-from spillway.analysis.plots.style import INK, NARROW, font_size, plain, width_of
+from spillway.analysis.plots.colours import RAMP, WAIT
+from spillway.analysis.plots.style import INK, NARROW, font_size, width_of
 from spillway.analysis.tables.jobs import Floats, JobTable
 from spillway.analysis.tables.timelines import Steps
 
@@ -55,10 +55,10 @@ def legend_below(ax: Axes, columns: int = 4) -> None:
     )
 
 
-def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
-    """Put the legend of the jobs' colours above the axes: at the right, on narrow figures from the left."""
-    handles = [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)]
-    names = [f"{colours.title}:", *(plain(name) for _, name in colours.legend)]
+def legend_of_waits(ax: Axes) -> None:
+    """Put the legend of the colours of waiting times above the axes: at the right, on narrow figures from the left."""
+    handles = [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour in RAMP)]
+    names = ["waited:", *WAIT.names]
     _beside_the_title(ax, handles, names, len(names), handlelength=1.0, handleheight=0.9, handletextpad=0.4)
 
 

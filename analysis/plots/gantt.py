@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
-from spillway.analysis.plots.axes import end_of, legend_of_jobs, set_title, time_axis
-from spillway.analysis.plots.colours import STORAGE, Colouring, by_wait
+from spillway.analysis.plots.axes import end_of, legend_of_waits, set_title, time_axis
+from spillway.analysis.plots.colours import STORAGE, by_wait
 from spillway.analysis.plots.lanes import lane_names, pieces
 from spillway.analysis.plots.style import FAINT, NARROW, font_size, new_axes, new_figure, width_of
 from spillway.analysis.plots.timelines import utilisation_timeline
@@ -72,9 +72,8 @@ def node_gantt(
     begin_s: float = 0.0,
     end_s: float | None = None,
     title: str = "Compute nodes",
-    colouring: Colouring = by_wait,
 ) -> Axes:
-    """Draw jobs as rectangles over time and compute nodes, coloured by waiting time or another ``colouring``.
+    """Draw jobs as rectangles over time and compute nodes, coloured by waiting time.
 
     A job that was pre-empted has a rectangle per time slice. Rows are compute nodes in the order of their places
     (``machine.json``), by resource id where places are unknown. Jobs that were killed are hatched.
@@ -89,8 +88,6 @@ def node_gantt(
         Part of the simulated time to show; default: all of it.
     title
         Title above the chart.
-    colouring
-        Meaning of the colours (:mod:`spillway.analysis.plots.colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -102,19 +99,19 @@ def node_gantt(
     row_of = {node: row for row, node in enumerate(ids)}
     plain: tuple[list[Rectangle], list[str]] = ([], [])
     killed: tuple[list[Rectangle], list[str]] = ([], [])
-    stopped, colours = ran.killed, colouring(ran)
+    stopped, colours = ran.killed, by_wait(ran)
     for span in spans:
         left, right = max(span.start_s, begin_s) / scale, min(span.end_s, end_s) / scale
         rectangles, faces = killed if stopped[span.job] else plain
         for first, last in _runs(sorted(row_of[node] for node in span.nodes if node in row_of)):
             if left < right:
                 rectangles.append((left, right, first, last + 1))
-                faces.append(colours.of_jobs[span.job])
+                faces.append(colours[span.job])
     draw_rectangles(ax, *plain)
     draw_rectangles(ax, *killed, hatch="////")
     ax.set_ylim(len(ids), 0)
     ax.set_ylabel("compute node")
-    legend_of_jobs(ax, colours)
+    legend_of_waits(ax)
     set_title(ax, title)
     return ax
 
@@ -137,7 +134,6 @@ def storage_gantt(
     begin_s: float = 0.0,
     end_s: float | None = None,
     title: str = "Burst buffers",
-    colouring: Colouring = by_wait,
     legend: bool = True,
 ) -> Axes:
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
@@ -156,8 +152,6 @@ def storage_gantt(
         Part of the simulated time to show; default: all of it.
     title
         Title above the chart.
-    colouring
-        Meaning of the colours (:mod:`spillway.analysis.plots.colours`).
     legend
         Whether the legend of the colours is drawn above the chart.
     """
@@ -167,7 +161,7 @@ def storage_gantt(
     ran = _met(ran, begin_s, end_s)
     scale = time_axis(ax, begin_s, end_s, "; full height of a lane: the storage node's capacity")
     storages = table.machine.storages
-    colours = colouring(ran)
+    colours = by_wait(ran)
     rectangles: list[Rectangle] = []
     faces: list[str] = []
     for piece in pieces(ran):
@@ -177,7 +171,7 @@ def storage_gantt(
         bottom = piece.storage + 0.94
         height = 0.88 / storages[piece.storage].capacity_bytes
         rectangles.append((left, right, bottom - piece.high * height, bottom - piece.low * height))
-        faces.append(colours.of_jobs[piece.job])
+        faces.append(colours[piece.job])
     for row in range(len(storages)):
         ax.axhspan(row + 0.06, row + 0.94, color="#F4F4F4", zorder=0, linewidth=0)
         ax.axhline(row + 0.94, color=FAINT, linewidth=0.6, zorder=0)
@@ -191,7 +185,7 @@ def storage_gantt(
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set(color=STORAGE, linewidth=2.5)
     if legend:
-        legend_of_jobs(ax, colours)
+        legend_of_waits(ax)
     set_title(ax, title)
     return ax
 

@@ -48,6 +48,13 @@ class Row:
             ) from None
 
 
+def _opened(path: Path, missing: str) -> io.TextIOWrapper:
+    try:
+        return io.TextIOWrapper(open_regular(path), encoding="utf-8", newline="")
+    except InputError as error:
+        raise AnalysisError(f"{path}: {error}; {missing}") from None
+
+
 def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
     """Lines of a CSV file with their numbers, the header first.
 
@@ -61,11 +68,7 @@ def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
     AnalysisError
         The file cannot be read, is no text, or has a line that is no CSV or of another length than the header.
     """
-    try:
-        stream = open_regular(path)
-    except InputError as error:
-        raise AnalysisError(f"{path}: {error}; {missing}") from None
-    with io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
+    with _opened(path, missing) as text:
         reader = csv.reader(text)
         columns = 0
         try:
@@ -86,11 +89,7 @@ def read_parts(path: Path, missing: str, rows: int) -> Iterator[list[list[str]]]
     AnalysisError
         As :func:`read_lines`, which also finds the place of the fault.
     """
-    try:
-        stream = open_regular(path)
-    except InputError as error:
-        raise AnalysisError(f"{path}: {error}; {missing}") from None
-    with contextlib.suppress(csv.Error, UnicodeDecodeError), io.TextIOWrapper(stream, "utf-8", newline="") as text:
+    with contextlib.suppress(csv.Error, UnicodeDecodeError), _opened(path, missing) as text:
         reader = csv.reader(text)
         header = next(reader, [])
         yield [header]

@@ -15,18 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from spillway.analysis.plots import axes, style
-from spillway.analysis.plots.colours import (
-    NOTHING,
-    PALETTE,
-    RAMP,
-    WAIT,
-    by_buffer,
-    by_size,
-    by_user,
-    by_wait,
-    colour_of,
-    in_order,
-)
+from spillway.analysis.plots.colours import PALETTE, RAMP, WAIT, by_wait, colour_of, in_order
 from spillway.analysis.plots.distributions import bars, boxen, normalised_boxes, part_bars, tail_strip
 from spillway.analysis.plots.gantt import gantt, node_gantt, storage_gantt
 from spillway.analysis.plots.intervals import interval_lines
@@ -210,18 +199,11 @@ def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:
 
 
 def test_the_colours_of_jobs_mean_something(table: JobTable) -> None:
-    """Waits of 0, 90 and 30 s are two steps; the legend names all of them; users, sizes and buffers by choice."""
-    ax = node_gantt(table)
-    legend = ax.get_legend()
+    """Waits of 0, 90 and 30 s are two steps; the legend names all of them."""
+    legend = node_gantt(table).get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["waited:", *WAIT.names]
-    ran = table.ran()
-    assert list(by_wait(ran).of_jobs) == [RAMP[0], RAMP[1], RAMP[0]]
-    assert list(by_user(ran).of_jobs) == [PALETTE[0], PALETTE[1], PALETTE[0]]
-    assert by_user(ran).legend == [(PALETTE[0], "u1"), (PALETTE[1], "u2")]
-    assert list(by_size(ran).of_jobs) == [RAMP[1], RAMP[1], RAMP[0]]
-    assert list(by_buffer(ran).of_jobs) == [RAMP[0], NOTHING, RAMP[0]]
-    assert by_buffer(ran).legend[-1] == (NOTHING, "none")
+    assert by_wait(table.ran()) == [RAMP[0], RAMP[1], RAMP[0]]
 
 
 def test_names_in_the_trade_off_never_lie_upon_each_other() -> None:
