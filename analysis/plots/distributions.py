@@ -118,7 +118,8 @@ def part_bars(
         given = (marks or {}).get(name, {})
         shown = [(x, given[part]) for x, part in zip(at, columns, strict=True) if part in given]
         if shown:
-            diamonds(ax, *zip(*shown, strict=True), 2.6, markeredgewidth=0.6)
+            xs, heights = zip(*shown, strict=True)
+            diamonds(ax, xs, heights, 2.6, markeredgewidth=0.6)
     positive = [value for value in means if value > 0]
     if positive and max(positive) > _WIDE_RANGE * min(positive):
         ax.set_yscale("log")

@@ -194,22 +194,18 @@ class Choice:
 
 def check_claims(claims: Sequence[Claim]) -> None:
     """Raise :class:`SpecError` if two claims have the same name, or a region does not fit its claim."""
-    names = [claim.name for claim in claims]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise SpecError(f"two claims are called {twice!r}; give each its own name")
-    empty = next((claim.name for claim in claims if not claim.region.low <= claim.region.high), None)
-    if empty is not None:
-        raise SpecError(f"claim {empty!r}: no value can lie in its region")
-    beyond = next(
-        (claim for claim in claims if claim.share_of and (claim.region.low > claim.share_of or claim.region.high < 0)),
-        None,
-    )
-    if beyond is not None:
-        raise SpecError(f"claim {beyond.name!r}: a share of {beyond.share_of:g} cannot lie in its region")
-    endless = next(
-        (claim.name for claim in claims if claim.one_run and not math.isfinite(claim.region.high - claim.region.low)),
-        "",
-    )
-    if endless:
-        raise SpecError(f"claim {endless!r}: a single run has a number, but its region has one side only")
+    known: set[str] = set()
+    for claim in claims:
+        region, whole = claim.region, claim.share_of
+        if claim.name in known:
+            raise SpecError(f"two claims are called {claim.name!r}; give each its own name")
+        faults = {
+            "no value can lie in its region": not region.low <= region.high,
+            f"a share of {whole:g} cannot lie in its region": whole and (region.low > whole or region.high < 0),
+            "a single run has a number, but its region has one side only": claim.one_run
+            and not math.isfinite(region.high - region.low),
+        }
+        for words, is_one in faults.items():
+            if is_one:
+                raise SpecError(f"claim {claim.name!r}: {words}")
+        known.add(claim.name)

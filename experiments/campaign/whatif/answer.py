@@ -191,14 +191,18 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
     fault
         The reason why the recorded schedule does not fit the machine; "": it fits.
     """
-    assumed = record.get("assumed", {})
-    omissions = sorted((Omission(**omission) for omission in assumed.get("omissions", ())), key=lambda one: -one.share)
-    found = [omission.line for omission in omissions]
+    assumed, found = record.get("assumed", {}), omitted(record)
     rejected = rows.same.value("rejected")
     found += [f"{_jobs(rejected)} rejected here that the site ran"] if rejected else []
     imputed = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
     found += [f"imputed, because the log does not state it: {part}" for part in imputed]
     return [*found, *(["the recorded schedule does not fit this machine (see above)"] if fault else [])]
+
+
+def omitted(record: Mapping[str, Any]) -> list[str]:
+    """Properties of a log's jobs that a run does not play, the largest share of node-hours first."""
+    found = (Omission(**omission) for omission in record.get("assumed", {}).get("omissions", ()))
+    return [omission.line for omission in sorted(found, key=lambda omission: -omission.share)]
 
 
 _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")

@@ -22,7 +22,7 @@ from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.campaign.inputs.machine_changes import CAPACITY, NODES
 from spillway.experiments.campaign.inputs.shakes import Shaken
 from spillway.experiments.campaign.whatif import site_changes
-from spillway.experiments.campaign.whatif.answer import Answer, counts, of_log
+from spillway.experiments.campaign.whatif.answer import Answer, counts, of_log, omitted
 from spillway.experiments.campaign.whatif.knobs import chooses_buffers
 from spillway.experiments.campaign.whatif.rows import Relation, Row, Rows
 from spillway.experiments.run import folders
@@ -31,7 +31,6 @@ from spillway.experiments.run.reasons import REASONS
 from spillway.experiments.run.sessions import REPLAY
 from spillway.experiments.run.spec import PlatformSpec, RunSpec
 from spillway.schedulers.model.site import Site
-from spillway.workloads.logs.omissions import Omission
 
 PAGE = "answer.html"
 HELP_MOST = 3
@@ -148,11 +147,8 @@ class SiteAnswer:
 def _left_out(folder: Path) -> Iterator[Block]:
     """Parts of the log and of the site that are not played."""
     record = folders.read_json(folder / folders.RUN_FILE)
-    assumed = record.get("assumed", {})
-    omissions = sorted((Omission(**omission) for omission in assumed.get("omissions", ())), key=lambda one: -one.share)
-    lines = [*of_log(record), *(omission.line for omission in omissions)] + [
-        f"of the site: {words}" for words in assumed.get("site", ())
-    ]
+    of_site = record.get("assumed", {}).get("site", ())
+    lines = [*of_log(record), *omitted(record), *(f"of the site: {words}" for words in of_site)]
     if not lines:
         yield Paragraph(Words("Every line of the log that was read is played as it is stated."))
     yield from (Paragraph(Words(line)) for line in lines)
