@@ -108,11 +108,7 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     if repeated:
         pieces.notes.append(f"{repeated} associations of single partitions are not kept: those of the account count")
     if (ROOT, ROOT) in seen:  # a user beside the accounts below the root
-        shares = next(
-            association.shares
-            for association in pieces.associations
-            if (association.account, association.user) == (ROOT, ROOT)
-        )
+        shares = next(entry.shares for entry in pieces.associations if (entry.account, entry.user) == (ROOT, ROOT))
         pieces.associations.insert(0, Association(ROOT, shares=shares))
 
 
@@ -194,6 +190,4 @@ def with_defaults(pieces: Pieces) -> list[Association]:
         stated = pieces.default_accounts.get(one.user, "")
         return bool(one.user) and (one.account == stated or (not stated and len(accounts[one.user]) == 1))
 
-    return [
-        msgspec.structs.replace(association, default=is_default(association)) for association in pieces.associations
-    ]
+    return [msgspec.structs.replace(entry, default=is_default(entry)) for entry in pieces.associations]

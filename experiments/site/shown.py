@@ -34,9 +34,7 @@ _PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
         "limits, which the site does not enforce (AccountingStorageEnforce)",
         lambda site: (
             not site.scheduler.enforces_limits
-            and any(
-                association.limits != Limits() for several in (site.associations, site.qos) for association in several
-            )
+            and any(entry.limits != Limits() for several in (site.associations, site.qos) for entry in several)
         ),
     ),
     ("flags of QOS", lambda site: {flag for qos in site.qos for flag in qos.flags} - {"DenyOnLimit"}),

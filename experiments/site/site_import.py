@@ -190,10 +190,8 @@ def _nodes(pieces: Pieces) -> list[str]:
     """Names of compute nodes: listed, else those of partitions, in their order; of ``slurm.conf`` all its nodes."""
     if pieces.nodes:
         return pieces.nodes
-    named = [name for partition in (pieces.partitions or pieces.configured) for name in expanded(partition.nodes)]
-    every = (
-        pieces.configured_nodes if not named or any(not partition.nodes for partition in pieces.configured) else named
-    )
+    named = [name for part in (pieces.partitions or pieces.configured) for name in expanded(part.nodes)]
+    every = pieces.configured_nodes if not named or any(not part.nodes for part in pieces.configured) else named
     return list(dict.fromkeys(every or named))
 
 

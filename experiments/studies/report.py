@@ -99,9 +99,7 @@ class Outcome:
 
 def counts(judged: Sequence[JudgedClaim]) -> str:
     """Number of claims by verdict, in words."""
-    found = ", ".join(
-        f"{sum(judged_claim.verdict is verdict for judged_claim in judged)} {verdict.value}" for verdict in Verdict
-    )
+    found = ", ".join(f"{sum(item.verdict is verdict for item in judged)} {verdict.value}" for verdict in Verdict)
     return f"{len(judged)} claims: {found}"
 
 
@@ -161,9 +159,7 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[JudgedClaim]]) -> str:
     claims = len(next(iter(crossed.values())))
     compared = [place for place in range(claims) if any(every[place].cases for every in crossed.values())]
     judged = {reading: [every[place] for place in compared] for reading, every in crossed.items()}
-    played = {
-        reading: ones for reading, ones in judged.items() if ones and all(judged_claim.cases for judged_claim in ones)
-    }
+    played = {reading: ones for reading, ones in judged.items() if ones and all(item.cases for item in ones)}
     looked = f"{len(played)} readings were compared"
     looked += (
         f", {len(crossed) - len(played)} more were not played to their end." if len(played) < len(crossed) else "."
@@ -246,21 +242,11 @@ def _claims(outcome: Outcome, judged: Sequence[JudgedClaim]) -> Table:
     published = not outcome.withheld
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
     rows = []
-    for judged_claim in judged:
-        stated = (_published(judged_claim),) if published else ()
-        p_value = "" if math.isnan(judged_claim.p_value) or judged_claim.claim.exact else f"{judged_claim.p_value:.3f}"
-        verdict = judged_claim.verdict.value
-        rows.append(
-            (
-                judged_claim.claim.place,
-                judged_claim.claim.statement,
-                *stated,
-                _ours(judged_claim),
-                p_value,
-                verdict,
-                judged_claim.why,
-            )
-        )
+    for item in judged:
+        stated = (_published(item),) if published else ()
+        p_value = "" if math.isnan(item.p_value) or item.claim.exact else f"{item.p_value:.3f}"
+        verdict = item.verdict.value
+        rows.append((item.claim.place, item.claim.statement, *stated, _ours(item), p_value, verdict, item.why))
     return Table(columns, rows)
 
 

@@ -54,10 +54,6 @@ def check_destroy(pool: Pool, decision: Destroy, waiting: bool, running: Iterabl
         raise DecisionRefused(job_id, f"it waits for no end of a persistent buffer {shown(name)}")
     if name not in pool.buffers:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} does not exist")
-    users = [
-        running_job
-        for running_job in running
-        if running_job in pool.requests and name in pool.requests[running_job].uses
-    ]
+    users = [job for job in running if job in pool.requests and name in pool.requests[job].uses]
     if users:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} is used by job {shown(users[0])}")

@@ -151,17 +151,10 @@ class NodeSpace:
         held, words, started = self._held, len(self._usable), self._started
         rows, ends_s, numbers = held.in_order(started)
         windows = [
-            (
-                taken_nodes.start_s,
-                taken_nodes.end_s,
-                looked_at_after(taken_nodes, resolution_s),
-                of_nodes(sorted(taken_nodes.nodes), words),
-            )
-            for taken_nodes in self._taken
+            (taken.start_s, taken.end_s, looked_at_after(taken, resolution_s), of_nodes(sorted(taken.nodes), words))
+            for taken in self._taken
         ]
-        table = (
-            held.rows if not started else np.concatenate((held.rows, [started_job.nodes for started_job in started]))
-        )
+        table = held.rows if not started else np.concatenate((held.rows, [job.nodes for job in started]))
         ended = int(np.count_nonzero(ends_s == _ENDED_S))
         self.plan.stack(table[rows], ends_s, numbers, ended, windows)
 

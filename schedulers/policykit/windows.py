@@ -601,11 +601,7 @@ def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
 
 
 def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[TakenNodes, ...]:
-    return tuple(
-        TakenNodes(occurrence.start_s, occurrence.end_s, occurrence.nodes, gap)
-        for occurrence in coming
-        if occurrence.nodes
-    )
+    return tuple(TakenNodes(window.start_s, window.end_s, window.nodes, gap) for window in coming if window.nodes)
 
 
 def _take(timeline: Timeline, coming: Sequence[_Occurrence], late_s: float) -> Timeline:

@@ -110,12 +110,7 @@ def _list() -> int:
         for info in entry.options():
             tell(f"    {info.name}={show(info.default)}  {info.help} ({info.expected})")
     for kind in GROUPS:
-        tell(
-            *(
-                f"{registration.name}: a {kind} of {registration.package} ({registration.place})"
-                for registration in registered(kind)
-            )
-        )
+        tell(*(f"{entry.name}: a {kind} of {entry.package} ({entry.place})" for entry in registered(kind)))
     return 0
 
 

@@ -218,11 +218,7 @@ def choose(found: Mapping[Item, KeptResult], console: Console, *, rerun: bool, w
 def left(found: Mapping[Item, KeptResult], todo: Iterable[Item]) -> list[KeptResult]:
     """List the results of other code that are not done again."""
     again = set(todo)
-    return [
-        kept_result
-        for item, kept_result in found.items()
-        if kept_result.standing is Validity.OTHER_CODE and item not in again
-    ]
+    return [kept for item, kept in found.items() if kept.standing is Validity.OTHER_CODE and item not in again]
 
 
 def remind(old: Sequence[KeptResult], console: Console, *, what: str = "runs") -> None:

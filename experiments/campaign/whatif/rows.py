@@ -272,9 +272,7 @@ def related(rows: Sequence[Row], confidence: float = CONFIDENCE) -> Rows:
             compared = sum(map(len, same))
             jobs = sum(len(outcomes[0].ends) for outcomes in of_seeds)
             left_out = [
-                omitted_job
-                for outcomes, kept in zip(of_seeds, same, strict=True)
-                for omitted_job in _left_out(rows, outcomes, kept)
+                job for outcomes, kept in zip(of_seeds, same, strict=True) for job in _left_out(rows, outcomes, kept)
             ]
     measured = [replace(row, waits=waits[place]) for place, row in enumerate(rows)]
     bare = Rows(measured, compared, jobs, list(dict.fromkeys(left_out)), confidence)

@@ -242,10 +242,7 @@ def _helping(rows: Rows, waiting: Mapping[str, WaitsByResource]) -> Iterator[Blo
 def _worst(waiting: Mapping[str, WaitsByResource]) -> Table:
     """The jobs that waited longest at the site (else under the policy), with the reason in each schedule."""
     first = next(iter(waiting.values()))
-    places = {
-        name: {job: row for row, job in enumerate(waits_by_resource.table.job_id)}
-        for name, waits_by_resource in waiting.items()
-    }
+    places = {name: {job: row for row, job in enumerate(waits.table.job_id)} for name, waits in waiting.items()}
     lines = []
     for row in worst(first.table):
         job = first.table.job_id[row]

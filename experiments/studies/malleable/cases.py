@@ -154,11 +154,7 @@ def _delays(record: AppRecord, after_s: float) -> Iterator[float]:
 def _colliding_phases(both: list[AppRecord], after_s: float) -> int:
     """Number of pairs of I/O phases, including their waits, that overlap after a time."""
     first, second = ([phase for phase in record.phases if phase.asked_s > after_s] for record in both)
-    return sum(
-        max(phase_seen.asked_s, two.asked_s) < min(phase_seen.end_s, two.end_s)
-        for phase_seen in first
-        for two in second
-    )
+    return sum(max(phase.asked_s, two.asked_s) < min(phase.end_s, two.end_s) for phase in first for two in second)
 
 
 def _undisturbed_period_s(record: AppRecord) -> float:
