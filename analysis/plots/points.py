@@ -58,9 +58,9 @@ def pareto(
     ax.margins(0.18)
     ax.set_xlim(_widened(*ax.get_xlim()))
     ax.set_ylim(_widened(*ax.get_ylim()))
-    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+    for axis in (ax.xaxis, ax.yaxis):
         if seconds and points:
-            axis.set_major_locator(FixedLocator(list(time_ticks(*limits, log=axis.get_scale() == "log"))))
+            axis.set_major_locator(FixedLocator(_ticks(ax, across=axis is ax.xaxis)))
             axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
             axis.set_minor_locator(NullLocator())
     if front:
@@ -72,6 +72,29 @@ def pareto(
     ax.set_ylabel(f"{names[1]}\n(dotted: unbeaten in both)")
     set_title(ax, title)
     return ax
+
+
+def _ticks(ax: Axes, *, across: bool) -> list[float]:
+    """Round times on an axis; across the page as many as have room beside each other, two at least."""
+    begin_s, end_s = ax.get_xlim() if across else ax.get_ylim()
+    log = (ax.get_xscale() if across else ax.get_yscale()) == "log"
+    found = time_ticks(begin_s, end_s, log=log)
+    if not across:
+        return found
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    letter = WIDTH * font_size() * figure.dpi / 72.0
+    for most in range(7, 2, -1):
+        fewer = time_ticks(begin_s, end_s, log=log, most=most)
+        if len(fewer) < 2:
+            break
+        found = fewer
+        middles = [0.9 * ax.transData.transform((tick, ax.get_ylim()[0]))[0] for tick in found]  # the axes may shrink
+        wide = [letter * (len(duration(tick)) + 1) for tick in found]
+        places = zip(itertools.pairwise(middles), itertools.pairwise(wide), strict=True)
+        if all(right - left > sum(both) / 2 for (left, right), both in places):
+            break
+    return found
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:

@@ -230,6 +230,18 @@ def test_both_axes_of_the_trade_off_have_several_ticks(point: tuple[float, float
         assert len(set(words)) == len(words)
 
 
+@pytest.mark.parametrize("log", [True, False])
+def test_times_below_the_trade_off_do_not_overlap(log: bool) -> None:
+    """Failed before: ``2 h 30 min`` ran into ``2 h 40 min`` where waits were alike."""
+    ax = pareto({"fcfs": (8900.0, 76_000.0), "easy": (8550.0, 55_000.0), "plan": (9500.0, 56_000.0)}, log=log)
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    low, high = ax.get_xlim()
+    inside = [label for label in ax.get_xticklabels() if low <= label.get_position()[0] <= high]
+    boxes = sorted((label.get_window_extent() for label in inside), key=lambda box: box.x0)
+    assert len(boxes) > 1
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
 def test_the_line_of_a_policy_follows_from_its_name(table: JobTable) -> None:
     """Also beside other policies; easy and sjf-easy differ."""
     both = {
