@@ -157,7 +157,7 @@ def outside(tmp_path: Path) -> Path:
 def test_a_derived_model_keeps_its_controllers(outside: Path) -> None:
     """Failed before: a model derived from ``malleable`` lost its expansion in silence."""
     spec = spec_from({"policy": "easy", "model": f"{outside}:Mine:expansion=fair"})
-    assert spec.session()._resizes is not None
+    assert spec.session()._steering is not None
 
 
 def test_a_class_that_is_no_job_model(outside: Path) -> None:
