@@ -165,13 +165,19 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
 def _most_in_use(table: JobTable, amounts: Ints) -> int:
     """Largest sum of jobs' amounts held at a time, by the log's own starts; 0: it states no starts."""
     ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (amounts > 0)
-    start, run, used = table["start_s"][ran], table["run_s"][ran], amounts[ran]
+    start, used = table["start_s"][ran], amounts[ran]
     if not len(start):
         return 0
-    times = np.concatenate((start, start + run))
-    changes = np.concatenate((used, -used))
-    order = np.lexsort((changes, times))  # at one instant, ends come before starts
-    return int(np.cumsum(changes[order]).max())
+    end = start + table["run_s"][ran]
+    order = np.argsort(end)
+    given_back = np.concatenate(([0], np.cumsum(used[order])))
+    end.sort()
+    order = np.argsort(start)
+    taken = np.cumsum(used[order])
+    start.sort()
+    ended = np.searchsorted(end, start, side="right")  # at one instant, ends come before starts
+    taken -= given_back[ended]
+    return int(taken.max())
 
 
 def _partitions(table: JobTable, nodes: Ints) -> Mapping[str, int] | None:

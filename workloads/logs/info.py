@@ -16,7 +16,7 @@ from spillway.workloads.conversion.dependencies import waits_of
 from spillway.workloads.conversion.needs import Needs, needs_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.omissions import omissions_of
-from spillway.workloads.logs.record import Mark
+from spillway.workloads.logs.record import MEMORY_REQUESTED, Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 
@@ -164,5 +164,4 @@ def _wait_of(waits: Ints) -> str:
 
 
 def _memory_requested(table: JobTable) -> npt.NDArray[np.bool_]:
-    marks = marks_of(table)["memory"]
-    return np.asarray(marks == Mark.REQUESTED)
+    return table.known("memory_bytes") & ((table["marks"] & MEMORY_REQUESTED) > 0)

@@ -29,17 +29,18 @@ def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False)
     """
     bits = table["marks"]
     ran = table.known("start_s") | (table["run_s"] > 0)  # the size of any other job can only be its request
-    got = np.where(ran, Mark.MEASURED, Mark.REQUESTED)
+    absent, measured, requested = (np.int8(mark) for mark in (Mark.ABSENT, Mark.MEASURED, Mark.REQUESTED))
+    got = np.where(ran, measured, requested)
     nodes = np.where(
         table.known("nodes"),
-        np.where(bits & NODES_REQUESTED, Mark.REQUESTED, got),
+        np.where(bits & NODES_REQUESTED, requested, got),
         np.where(
             table.known("requested_processors"),
-            Mark.REQUESTED,
-            np.where(table.known("allocated_processors"), got, Mark.ABSENT),
+            requested,
+            np.where(table.known("allocated_processors"), got, absent),
         ),
     )
-    memory = np.where(bits & MEMORY_REQUESTED, Mark.REQUESTED, Mark.MEASURED)
+    memory = np.where(bits & MEMORY_REQUESTED, requested, measured)
     made_up = Mark.IMPUTED if buffers else Mark.ABSENT
     return {
         "submission": _known(table, "submit_s", Mark.MEASURED),
@@ -48,9 +49,9 @@ def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False)
         "end": _known(table, "end_s", Mark.MEASURED),
         "run time": _known(table, "run_s", Mark.MEASURED),
         "requested time": _known(table, "requested_s", Mark.REQUESTED, Mark.IMPUTED if walltimes else Mark.ABSENT),
-        "size": nodes.astype(np.int8),
+        "size": nodes,
         "burst buffer": _known(table, "burst_buffer_bytes", Mark.REQUESTED, made_up),
-        "memory": np.where(table.known("memory_bytes"), memory, Mark.ABSENT).astype(np.int8),
+        "memory": np.where(table.known("memory_bytes"), memory, absent),
         "bytes read": _known(table, "read_bytes", Mark.MEASURED),
         "bytes written": _known(table, "written_bytes", Mark.MEASURED),
         "user": _known(table, "user", Mark.MEASURED),
