@@ -16,7 +16,6 @@ from spillway.workloads.swf import SwfHeader
 Ints = npt.NDArray[np.int64]
 
 _BATCH = 65_536
-_TOGETHER = 8
 
 CALENDAR_FROM_S = 10**8
 """Seconds since 1970 are above it; times since the start of a log are below."""
@@ -135,14 +134,43 @@ class JobTable:
 _ZERO_IS_UNKNOWN = {"run_s", "requested_s", "nodes", "requested_processors", "allocated_processors", "memory_bytes"}
 
 
+class _GrowingColumn:
+    """A column that rows are added to: one array with room, as small ones would leave gaps in memory that nothing
+    fills; while it is constant it takes no memory."""
+
+    def __init__(self) -> None:
+        self._values: npt.NDArray[Any] = np.zeros(0, dtype=np.int64)
+        self._is_constant = True
+        self._count = 0
+
+    def add(self, rows: npt.NDArray[Any]) -> None:
+        """Add some rows, at least one."""
+        begin, self._count = self._count, self._count + len(rows)
+        if not begin:
+            self._values = rows[:1].copy()
+        if self._is_constant:
+            if bool((rows == self._values[0]).all()):
+                return
+            self._is_constant = False
+            self._values = np.broadcast_to(self._values, begin)
+        if self._count > len(self._values):
+            grown = np.empty(2 * self._count, dtype=rows.dtype)
+            grown[:begin] = self._values[:begin]
+            self._values = grown
+        self._values[begin : self._count] = rows
+
+    def column(self) -> npt.NDArray[Any]:
+        """The rows so far."""
+        return np.broadcast_to(self._values[:1], self._count) if self._is_constant else self._values[: self._count]
+
+
 class Builder:
     """Collects the columns of a table, some rows at a time; a constant column takes no memory."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in (*NUMBERS, *TEXTS)}
+        self._columns = {name: _GrowingColumn() for name in (*NUMBERS, *TEXTS)}
         self._codes: dict[str, dict[Any, int]] = {name: {} for name in TEXTS}
         self._hashes: list[npt.NDArray[np.int32]] = []
-        self._added = 0
         self.count = 0
 
     def add(self, made: Mapping[str, Any], kept: npt.NDArray[np.bool_], texts: Sequence[Any]) -> None:
@@ -151,22 +179,18 @@ class Builder:
         self.count += count
         for name in NUMBERS if count else ():
             column = np.asarray(made[name], dtype=np.int64)
-            self._pieces[name].append(_squeezed(column if every else column[kept]))
+            self._columns[name].add(column if every else column[kept])
         for name in TEXTS if count else ():
             values = made[name].tolist() if isinstance(made[name], np.ndarray) else made[name]
             known = self._codes[name]
             if values.count(values[0]) == len(values):
-                self._pieces[name].append(np.broadcast_to(np.int32(known.setdefault(values[0], len(known))), count))
+                self._columns[name].add(np.broadcast_to(np.int32(known.setdefault(values[0], len(known))), count))
                 continue
             codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
-            self._pieces[name].append(codes if every else codes[kept])
+            self._columns[name].add(codes if every else codes[kept])
         if len(texts):
             hashes = np.fromiter(map(hash, texts), dtype=np.int64, count=len(texts))
             self._hashes.append((hashes if every else hashes[kept]).astype(np.int32))  # one of few compared rows
-        self._added += bool(count)
-        if count and self._added % _TOGETHER == 0:  # small arrays would leave gaps in memory that nothing fills
-            for pieces in self._pieces.values():
-                pieces[-_TOGETHER:] = [_joined(pieces[-_TOGETHER:])]
 
     @property
     def hashes(self) -> npt.NDArray[np.int32]:
@@ -175,7 +199,7 @@ class Builder:
 
     def table(self, intake: Intake, format: str) -> JobTable:
         """The table of all rows."""
-        columns = {name: _joined(self._pieces.pop(name)) for name in (*NUMBERS, *TEXTS)}
+        columns = {name: column.column() for name, column in self._columns.items()}
         names = {name: list(known) or [""] for name, known in self._codes.items()}
         return _without_unrecorded_buffers(JobTable(columns, names, intake, format))
 
@@ -185,22 +209,6 @@ def coded(values: Sequence[Any]) -> tuple[npt.NDArray[np.int32], list[Any]]:
     known: dict[Any, int] = {}
     codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
     return codes, list(known) or [""]
-
-
-def _squeezed(column: Ints) -> Ints:
-    return np.broadcast_to(column[0], len(column)) if column.min() == column.max() else column
-
-
-def _joined(pieces: list[Any]) -> npt.NDArray[Any]:
-    """One column from its pieces; a constant column takes no memory."""
-    if not pieces:
-        return np.zeros(0, dtype=np.int64)
-    first = pieces[0]
-    constant = all(piece.strides == (0,) and piece[0] == first[0] for piece in pieces)
-    if constant:
-        return np.broadcast_to(first[0], sum(map(len, pieces)))
-    joined: npt.NDArray[Any] = np.concatenate(pieces)
-    return joined
 
 
 def _taken(column: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
