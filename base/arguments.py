@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from spillway.base.errors import printable, visible
+from spillway.base.errors import SpillwayError, printable, visible
 from spillway.base.garbage_collection import collecting_rarely, end_without_search
 from spillway.base.near import near
 from spillway.base.options import OptionInfo, describe, parse, plain, show, value_of
@@ -257,13 +257,16 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
         with collecting_rarely():
             options = parser.parse_args(arguments)
             _keep_inputs(options)
-            return int(options.handler(options) or 0)
+            ended = int(options.handler(options) or 0)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # a full disk behind it is an error of this command
+            return ended
     except KeyboardInterrupt as stop:
         number = getattr(stop, "number", signal.SIGINT)
         complain(how(number), is_error=False)
         return SIGNALLED + int(number)
     except Exception as found:
-        error = _of_place(found, options) or found
+        error = _of_place(found, options) or _of_output(found) or found
         code = getattr(error, "exit_code", None)
         if code is None:
             raise
@@ -284,6 +287,14 @@ def _of_place(error: Exception, options: argparse.Namespace) -> UsageError | Non
         return None
     which = "" if place == out else f" at {place}"
     return UsageError(f"--out {out}: expected a place that can be written, but {why}{which}; name another place")
+
+
+def _of_output(error: Exception) -> SpillwayError | None:
+    """The error of a standard output that cannot be written; ``None`` for any other error."""
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT) or error.filename:
+        return None
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # what is left is not written when the process ends
+    return SpillwayError(f"the output cannot be written: {error.strerror}")
 
 
 # --------------------------------------------------------------------------- typed values

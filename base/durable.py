@@ -14,6 +14,7 @@ import errno
 import io
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,11 +134,26 @@ def _sync_folder(folder: Path) -> None:
 
 
 def rename(old: Path, new: Path, *, sync: bool = True) -> None:
-    """Give a file another name in its folder, durably with ``sync``."""
+    """Give a file another name in its folder, durably with ``sync``; a device or a pipe is not replaced."""
     with _naming(new):
+        refuse_special(new)
         _rename(old, new)
     if sync:
         _sync_folder(new.parent)
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a place where a device, a pipe or a socket is (``/dev/stdout``), which a file would replace for all.
+
+    Raises
+    ------
+    OSError
+        It is one.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise OSError(errno.ENXIO, "it is a device, a pipe or a socket: name a file")
 
 
 def remove(path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from spillway.base.durable import refuse_special
 from spillway.base.files import PACKED, read_file, read_pieces, unpack
 from spillway.base.limits import InputError
 from spillway.workloads.errors import WorkloadError
@@ -100,6 +101,7 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         try:
+            refuse_special(path)
             write(temporary)
             os.replace(temporary, path)
         finally:

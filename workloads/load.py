@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from spillway.base.near import near
@@ -98,7 +99,7 @@ def _file(source: Path | str) -> tuple[Path, str]:
     text = str(source)
     refuse_address(text)
     path = Path(text)
-    if path.exists() or content_suffix(path) == ".swf":
+    if os.path.exists(path) or content_suffix(path) == ".swf":
         if is_workload(path):
             raise WorkloadError("expected a log, got a Batsim workload (.json)", text)
         return path, plain_name(path)

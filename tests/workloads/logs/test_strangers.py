@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from spillway.base import durable
+from spillway.experiments.cli import main
 from spillway.workloads import WorkloadError
 from spillway.workloads.logs.slurm_units import resources_of
 from tests.workloads.logs.test_intake import SACCT, labels, lines, read, slurm, swf
@@ -97,6 +103,47 @@ def test_jobs_of_two_pbs_servers() -> None:
 def test_gpus_of_several_kinds(text: str, gpus: int) -> None:
     """They are added up where the log does not state their sum."""
     assert resources_of(text).gpus == gpus
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a device"])
+def test_a_device_is_not_replaced(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file took the place of /dev/stdout, for all programs of the machine."""
+    log, out = tmp_path / "a.swf", tmp_path / "out"
+    log.write_text(f"; MaxProcs: 64\n{swf(1)}\n")
+    if kind == "pipe":
+        os.mkfifo(out)
+    else:
+        out.symlink_to("/dev/null")
+    before = out.lstat()
+    assert main(["workload", "convert", str(log), "--out", str(out)]) == 2
+    assert "a device, a pipe or a socket: name a file" in capsys.readouterr().err
+    assert out.lstat().st_ino == before.st_ino
+    with pytest.raises(OSError, match="a device, a pipe or a socket"):
+        durable.write_text(out, "text")
+    assert out.lstat().st_ino == before.st_ino
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swf", "out"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        (
+            "{python} -m spillway.experiments.cli list policies > /dev/full",
+            1,
+            "the output cannot be written: No space left",
+        ),
+        ("{python} -m spillway.experiments.cli run {long}", 2, "no such workload"),
+        ("PYTHONIOENCODING=ascii {python} -m spillway.experiments.cli workload info ä.swf", 0, "\\xe4"),
+    ],
+)
+def test_outputs_and_names_that_are_unusual(command: str, code: int, words: str, tmp_path: Path) -> None:
+    """A full disk behind the output, a name too long for the system, letters without signs: they were tracebacks."""
+    (tmp_path / "ä.swf").write_text(f"; MaxProcs: 64\n{swf(1)}\n")
+    text = command.format(python=sys.executable, long="a" * 5000)
+    done = subprocess.run(text, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_headers_of_several_words_are_no_separators() -> None:
