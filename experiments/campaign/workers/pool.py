@@ -9,6 +9,7 @@ a second process with all its modules.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import multiprocessing
 import multiprocessing.forkserver
@@ -244,20 +245,39 @@ def _in_child() -> None:
 os.register_at_fork(after_in_child=_in_child)
 
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""Variable that keeps Python from adding the working folder to the places of modules."""
+
+
 def _ensure_server(context: BaseContext) -> None:
     """Start the server process if the start method needs one and it does not run yet.
 
     Ctrl-C, which all processes receive, is handled by this process alone (once the server runs): the server would print
-    a traceback of its imports.
+    a traceback of its imports. Modules are not searched for in the working folder, which may be a stranger's.
     """
     if context.get_start_method() != "forkserver":
         return
-    multiprocessing.resource_tracker.ensure_running()  # first, since its start unblocks signals
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits the mask
+    with _without_working_folder():
+        multiprocessing.resource_tracker.ensure_running()  # first, since its start unblocks signals
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits the mask
+        try:
+            multiprocessing.forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_working_folder() -> Iterator[None]:
+    """Processes started in here do not import from the working folder, as Python's ``-c`` would have them do."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
     try:
-        multiprocessing.forkserver.ensure_running()
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _context() -> BaseContext:

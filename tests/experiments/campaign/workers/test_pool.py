@@ -6,6 +6,8 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
@@ -92,6 +94,20 @@ def _is_orphan(path: Path) -> bool:
     except OSError:
         return False
     return b"tests.experiments.campaign.test_pool:wait" in line
+
+
+def test_no_module_of_the_working_folder_is_loaded(tmp_path: Path) -> None:
+    """A folder's spillway/__init__.py was executed by the processes of runs, before the installed package."""
+    strange, script = tmp_path / "strange", tmp_path / "go.py"
+    for name in ("spillway/__init__.py", "msgspec.py"):
+        (strange / name).parent.mkdir(parents=True, exist_ok=True)
+        (strange / name).write_text("open('RAN', 'w').close()\n")
+    options = ["-p", "fcfs", "-p", "easy", "--no-plots", "--no-replay", "--out", "out"]
+    words = ["run", "kth-like:jobs=3", "--platform", "tiny", *options]
+    script.write_text(f"from spillway.experiments.cli import main\nraise SystemExit(main({words}))\n")
+    done = subprocess.run([sys.executable, str(script)], cwd=strange, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (strange / "RAN").exists()
 
 
 def test_a_forked_process_has_a_server_of_its_own() -> None:
