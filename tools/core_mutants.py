@@ -103,6 +103,7 @@ class BuiltTree:
         configure = (
             *(str(self._tools / "cmake"), "-S", str(self.root), "-B", str(self._build), "-G", "Ninja"),
             *(f"-DCMAKE_MAKE_PROGRAM={self._tools / 'ninja'}", f"-DPython_EXECUTABLE={sys.executable}"),
+            "-DSPILLWAY_UNITY=OFF",  # each mutant changes one file
             *(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}", "-DSPILLWAY_IN_SOURCE=ON", "--log-level=WARNING"),
         )
         if self._run(configure) or not self.compiles():

@@ -135,7 +135,7 @@ class BackfillPass:
         self._layered: tuple[int, ...] = ()
         self._tried: set[int] | None = view.notebook.setdefault(_TRIED, set()) if began else None
         if self._tried is not None:
-            tiers = [one.tier for one in view.machine.partitions]
+            tiers = [partition.tier for partition in view.machine.partitions]
             for job in view.waiting:  # those without a buffer were tried in their highest tier when they were submitted
                 if not job.bb_bytes:
                     self._tried.add(max(job.partitions, key=tiers.__getitem__, default=-1) + 1)
