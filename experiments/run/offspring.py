@@ -26,6 +26,14 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
+def own_modules() -> dict[str, str]:
+    """Variables with which Python imports from where this process does, and not from the working folder.
+
+    That may be a stranger's, with a ``spillway`` of its own.
+    """
+    return {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
+
+
 def die_with_parent(parent: int) -> None:
     """Let the kernel kill this process when its parent ends (Linux; elsewhere nothing happens).
 
@@ -90,6 +98,7 @@ def running(
     RunFailed
         It cannot be started.
     """
+    is_ours = tuple(command[:2]) == (sys.executable, "-m") and command[2].partition(".")[0] == "spillway"
     with contextlib.ExitStack() as held:
         begin = held.enter_context(held_back())
         try:
@@ -99,6 +108,7 @@ def running(
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env=os.environ | own_modules() if is_ours else None,
                 preexec_fn=_first(begin, tie=tie),
             )
         except (OSError, subprocess.SubprocessError) as error:

@@ -17,6 +17,7 @@ import msgspec
 
 from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
+from spillway.experiments.run.offspring import own_modules
 from spillway.experiments.trials.disciplines import CHECKS
 from spillway.experiments.trials.drawing import other_options, random_world
 from spillway.experiments.trials.examination import ExaminedPolicy, spec_of
@@ -201,8 +202,7 @@ def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[
     """Start to play the same worlds in a process with this hash seed."""
     arguments = (policy, msgspec.json.encode(extent).decode())
     command = [sys.executable, "-m", "spillway.experiments.trials.checks", *arguments]
-    path = os.pathsep.join(part for part in sys.path if part)
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": path}
+    environment = os.environ | own_modules() | {"PYTHONHASHSEED": hash_seed}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 

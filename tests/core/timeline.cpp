@@ -178,7 +178,7 @@ CORE_TEST(a_space_of_nodes_plans_all_pairs) {
     }
     const PairTable pairs{rows.data(), 50, durations_s.data(), waiting.data()};
     const NodeSpace::Pass pass{unreserved_s.data(), starts_s.data(), counts.data(), 1};
-    const PlanRules rules{0.0, 60.0, 1e6, 0.0, 0, 0, 0, false, false, false};
+    const PlanRules rules{0.0, 60.0, 1e6, 0.0, 0, 0, 0, false, false, false, false};
     for (std::int64_t pair = space.backfill(pairs, pass, rules, 0); pair < 50;
          pair = space.backfill(pairs, pass, rules, pair + 1)) {
       space.take(space.chosen(), durations_s[static_cast<std::size_t>(pair)], pair);

@@ -245,10 +245,6 @@ def _in_child() -> None:
 os.register_at_fork(after_in_child=_in_child)
 
 
-_SAFE_PATH = "PYTHONSAFEPATH"
-"""Variable that keeps Python from adding the working folder to the places of modules."""
-
-
 def _ensure_server(context: BaseContext) -> None:
     """Start the server process if the start method needs one and it does not run yet.
 
@@ -257,7 +253,7 @@ def _ensure_server(context: BaseContext) -> None:
     """
     if context.get_start_method() != "forkserver":
         return
-    with _without_working_folder():
+    with _with_own_modules():
         multiprocessing.resource_tracker.ensure_running()  # first, since its start unblocks signals
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits the mask
         try:
@@ -267,17 +263,19 @@ def _ensure_server(context: BaseContext) -> None:
 
 
 @contextlib.contextmanager
-def _without_working_folder() -> Iterator[None]:
-    """Processes started in here do not import from the working folder, as Python's ``-c`` would have them do."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
+def _with_own_modules() -> Iterator[None]:
+    """Processes started in here have :func:`spillway.experiments.run.offspring.own_modules`."""
+    wanted = offspring.own_modules()
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _context() -> BaseContext:

@@ -89,12 +89,11 @@ def test_a_failing_run_is_reported(cluster: Any, tmp_path: Path, capsys: pytest.
     (broken / "spillway").mkdir()
     (broken / "spillway" / "__init__.py").touch()
     (broken / "spillway" / "__main__.py").write_text("raise SystemExit('out of order')\n")
-    before = os.environ.get("PYTHONPATH")
     with Client(cluster, set_as_default=False) as client:
-        client.run(lambda: os.environ.update(PYTHONPATH=str(broken), PYTHONSAFEPATH="1"))
+        client.run(lambda: sys.path.insert(0, str(broken)))
         assert main([*arguments, "--dask", cluster.scheduler_address, "--out", str(tmp_path / "out")]) == 1
-        client.run(lambda: (os.environ.pop("PYTHONPATH"), os.environ.pop("PYTHONSAFEPATH")))
-    assert os.environ.get("PYTHONPATH") == before
+        client.run(lambda: sys.path.remove(str(broken)))
+    assert str(broken) not in sys.path
     assert "out of order" in capsys.readouterr().out
 
 
