@@ -30,7 +30,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:  ## show what there is
 	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
-	@echo "make test    lint, types, import rules, documentation and the whole test suite (8 to 12 minutes on 2 cores)"
+	@echo "make test    lint, types, import rules, documentation and the whole test suite (5 to 10 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
 	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 100,000 jobs (a million: --million)"
 	@echo "make setup   .venv from requirements.lock.txt, the compiled core;  make developer  and what tests and checks need"
@@ -129,7 +129,7 @@ quicktest: developer
 		-k "not lint_imports and not memory"
 
 announce:
-	@echo "make test: checks, documentation and the whole test suite; 8 to 12 minutes on 2 cores (make quicktest: one minute)"
+	@echo "make test: checks, documentation and the whole test suite; 5 to 10 minutes on 2 cores (make quicktest: one minute)"
 
 test: announce developer
 	@$(MAKE) --no-print-directory -j 2 lint docs
