@@ -106,6 +106,12 @@ class SwfHeader:
         return self.number("MaxProcs") or self.max_nodes
 
     @property
+    def processors_per_node(self) -> int:
+        """Processors of a node, rounded, at least 1; 1 where the log does not state them."""
+        nodes, processors = self.max_nodes, self.max_procs
+        return max(1, round(processors / nodes)) if nodes and processors else 1
+
+    @property
     def unix_start_time(self) -> int | None:
         """Second since 1970 (UTC) at which the log begins."""
         return self.number("UnixStartTime")

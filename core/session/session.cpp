@@ -208,9 +208,7 @@ bool Session::check_submission(const std::string& job_id) {
       job_id.find('!', mark + 1) != std::string::npos)
     throw IllegalMessage(Illegal::ID_FORM, job_id);
   if (job_id.find(OWN_MARK) < mark) return false;
-  bool fresh = false;
-  ids_.enter(job_id, fresh);
-  if (!fresh) throw IllegalMessage(Illegal::ID_USED, job_id);
+  if (!ids_.enter(job_id).second) throw IllegalMessage(Illegal::ID_USED, job_id);
   return true;
 }
 
@@ -363,8 +361,6 @@ void Session::enact(Step& step) {
   for (Request& request : step.requests) send(std::move(request));
   for (const Staged& one : step.staged) staged(one);
   for (const Released& one : step.released) released(one);
-  for (const Expected& one : step.expected)
-    book_->expect(one.job_id, one.until_s, now_s_, one.covering);
   for (const Ended& one : step.ended) ended(one);
 }
 
@@ -419,14 +415,12 @@ Times Session::times(const std::string& job_id) const {
 }
 
 void Session::note_start(const std::string& job_id, double now_s) {
-  bool fresh = false;
-  Times& times = ids_.enter(job_id, fresh);
+  Times& times = ids_.enter(job_id).first;
   if (std::isnan(times.started_s)) times.started_s = now_s;
 }
 
 void Session::note_end(const std::string& job_id, double now_s, bool failed) {
-  bool fresh = false;
-  Times& times = ids_.enter(job_id, fresh);
+  Times& times = ids_.enter(job_id).first;
   if (std::isnan(times.ended_s)) times.ended_s = failed ? -now_s : now_s;
 }
 

@@ -50,13 +50,6 @@ struct Released {
   Kinds covering = ALL_KINDS;
 };
 
-// A new expected end for some kinds of a running job's resources (s).
-struct Expected {
-  std::string job_id;
-  double until_s = 0.0;
-  Kinds covering = ALL_KINDS;
-};
-
 // The end of a waiting job's stage-in; with a reason its data is lost.
 struct Staged {
   std::string job_id;
@@ -67,14 +60,12 @@ struct Step {
   std::vector<Request> requests;  // to send, in order
   std::vector<Ended> ended;
   std::vector<Released> released;
-  std::vector<Expected> expected;
   std::vector<Staged> staged;
 
   void clear() {
     requests.clear();
     ended.clear();
     released.clear();
-    expected.clear();
     staged.clear();
   }
 };

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace spillway {
 
@@ -34,19 +35,18 @@ class TimesOfJobs {
     return &block->second.times[name.number % SIZE];
   }
 
-  // The times of a job, which is known from now on; fresh: whether it was not before.
-  Times& enter(const std::string& job_id, bool& fresh) {
+  // The times of a job, which is known from now on, and whether it was not before.
+  std::pair<Times&, bool> enter(const std::string& job_id) {
     const Name name(job_id);
     if (!name.numbered) {
-      const auto [found, inserted] = others_.try_emplace(job_id);
-      fresh = inserted;
-      return found->second;
+      const auto [found, fresh] = others_.try_emplace(job_id);
+      return {found->second, fresh};
     }
     Block& block = stems_[name.stem][name.number / SIZE];
     const std::uint32_t bit = std::uint32_t{1} << name.number % SIZE;
-    fresh = !(block.known & bit);
+    const bool fresh = !(block.known & bit);
     block.known |= bit;
-    return block.times[name.number % SIZE];
+    return {block.times[name.number % SIZE], fresh};
   }
 
  private:

@@ -47,14 +47,11 @@ class Decisions:
         DecisionRefused
             The decision is impossible; the error names the job and the reason.
         """
-        plain, enact = _PLAIN.get(type(decision)), self._ENACT.get(type(decision))
-        if plain is None and enact is None:
+        enact = self._ENACT.get(type(decision))
+        if enact is None:
             return False
         _refuse_values(decision)
-        if plain is not None:
-            plain(self._session, decision)
-        elif enact is not None:
-            enact(self, decision)
+        enact(self, decision)
         return True
 
     def discard(self, name: str, job: Job) -> None:
@@ -141,18 +138,15 @@ class Decisions:
         Preempt: _preempt,
         SetPowerState: _power,
         Arrange: _arrange,
+        # The core carries out the others.
+        Start: lambda self, it: self._session.start(it.job, it.allocation),
+        Hold: lambda self, it: self._session.hold(it.job, it.allocation, it.until_s),
+        Evict: lambda self, it: self._session.evict(it.job),
+        Reject: lambda self, it: self._session.reject_waiting(it.job, it.reason),
+        Kill: lambda self, it: self._session.kill_job(it.job),
+        WakeAt: lambda self, it: self._session.wake(it.time_s),
     }
 
-
-_PLAIN: dict[type, Callable[[Any, Any], None]] = {
-    Start: lambda session, it: session.start(it.job, it.allocation),
-    Hold: lambda session, it: session.hold(it.job, it.allocation, it.until_s),
-    Evict: lambda session, it: session.evict(it.job),
-    Reject: lambda session, it: session.reject_waiting(it.job, it.reason),
-    Kill: lambda session, it: session.kill_job(it.job),
-    WakeAt: lambda session, it: session.wake(it.time_s),
-}
-"""Decisions that the core carries out itself."""
 
 _VALUES: dict[str, tuple[type, ...]] = {
     "job": (Job,), "by": (Job,), "allocation": (Allocation,), "name": (str,), "time_s": (int, float),

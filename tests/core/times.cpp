@@ -37,11 +37,10 @@ CORE_TEST(times_are_kept_by_the_text_of_the_id) {
   double now_s = 0.0;
   for (const std::string& id : ids) {
     EXPECT(times.find(id) == nullptr);
-    bool fresh = false;
-    times.enter(id, fresh).started_s = right[id] = ++now_s;
+    const auto [entered, fresh] = times.enter(id);
+    entered.started_s = right[id] = ++now_s;
     EXPECT(fresh);
-    times.enter(id, fresh);
-    EXPECT(!fresh);
+    EXPECT(!times.enter(id).second);
     for (const std::string& other : ids) {
       const Times* found = times.find(other);
       EXPECT((found != nullptr) == (right.count(other) > 0));

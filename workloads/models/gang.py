@@ -206,8 +206,7 @@ def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None
     WorkloadError
         No size class of the log has enough jobs to fit.
     """
-    most, procs = log.header.max_nodes, log.header.max_procs
-    per_node = processors_per_node or (max(1, round(procs / most)) if most and procs else 1)
+    per_node = processors_per_node or log.header.processors_per_node
     rows = [
         (-(-max(record.processors, record.requested_processors) // per_node), record.run_s, record.submit_s)
         for record in log.records

@@ -126,7 +126,7 @@ def fit_herbein(log: SwfLog, processors_per_node: int | None = None) -> HerbeinM
     WorkloadError
         No job of the log is complete.
     """
-    per_node = processors_per_node or _per_node(log)
+    per_node = processors_per_node or log.header.processors_per_node
     complete = [record for record in log.records if record.processors > 0 and record.run_s > 0 < record.requested_s]
     if not complete:
         raise WorkloadError("the log has no job with size, runtime and requested time: nothing to fit")
@@ -180,11 +180,6 @@ def draw_herbein(model: HerbeinModel, options: HerbeinOptions | None = None, nam
 def _submitted(records: Sequence[SwfRecord]) -> list[SwfRecord]:
     """All records in order of submission, also those of jobs that never ran."""
     return sorted(records, key=lambda record: (record.submit_s, record.number))
-
-
-def _per_node(log: SwfLog) -> int:
-    nodes, processors = log.header.max_nodes, log.header.max_procs
-    return max(1, round(processors / nodes)) if nodes and processors else 1
 
 
 def _sizes(model: HerbeinModel, options: HerbeinOptions, draws: Draws) -> npt.NDArray[np.int64]:
