@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Host, Sharing
 from spillway.platforms.simgrid.builder import PlatformBuilder
-from spillway.platforms.simgrid.zones.base import Point, Zone
+from spillway.platforms.simgrid.zones.base import Hop, Point, PointKind, Zone
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,31 @@ class ClusterNode:
     point: Point
     loopback: int
     limiter: int
+
+
+@dataclass(eq=False)
+class ClusterZone(Zone):
+    """A cluster with a regular network.
+
+    Attributes
+    ----------
+    nodes
+        By rank.
+    """
+
+    nodes: list[ClusterNode] = field(default_factory=list, repr=False)
+
+    def hop(self, src: Point, dst: Point) -> Hop:
+        """See :meth:`Zone.hop`. The cluster's router has no links, as in SimGrid before 3.28."""
+        if PointKind.ROUTER in (src.kind, dst.kind):
+            return Hop(())
+        if src is dst and self.nodes[src.rank].loopback >= 0:
+            return Hop((self.nodes[src.rank].loopback,))
+        return Hop(self.way(src.rank, dst.rank))
+
+    def way(self, src: int, dst: int) -> tuple[int, ...]:
+        """Links from a node to another one, or to itself, by rank."""
+        raise NotImplementedError
 
 
 def add_nodes(builder: PlatformBuilder, zone: Zone, spec: ClusterSpec, count: int) -> list[ClusterNode]:

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.simgrid.builder import PlatformBuilder
 from spillway.platforms.simgrid.cluster_spec import (
-    ClusterNode,
     ClusterSpec,
+    ClusterZone,
     add_limiter,
     add_link_pair,
     add_nodes,
     whole_numbers,
 )
-from spillway.platforms.simgrid.zones.base import Hop, Point, PointKind, Zone
+from spillway.platforms.simgrid.zones.base import Point, PointKind, Zone
 
 Pair = tuple[int, int]
 """Both directions of a cable; (away from the lower end, back)."""
@@ -116,22 +116,17 @@ def minimal_route(
 
 
 @dataclass(eq=False)
-class _DragonflyZone(Zone):
+class _DragonflyZone(ClusterZone):
     """Dragonfly with minimal routing; see :func:`minimal_route`."""
 
     shape: Shape = field(default=Shape(1, 1, 1, 1))
     links: DragonflyLinks = field(default_factory=DragonflyLinks, repr=False)
-    nodes: list[ClusterNode] = field(default_factory=list, repr=False)
     node_limiters: tuple[int, ...] = ()
     router_limiters: tuple[int, ...] = ()
 
-    def hop(self, src: Point, dst: Point) -> Hop:
-        """See :meth:`Zone.hop`. The cluster's router has no links, as in SimGrid before 3.28."""
-        if PointKind.ROUTER in (src.kind, dst.kind):
-            return Hop(())
-        if src is dst and self.nodes[src.rank].loopback >= 0:
-            return Hop((self.nodes[src.rank].loopback,))
-        return Hop(minimal_route(self.shape, self.links, src.rank, dst.rank, self.node_limiters, self.router_limiters))
+    def way(self, src: int, dst: int) -> tuple[int, ...]:
+        """See :meth:`ClusterZone.way`."""
+        return minimal_route(self.shape, self.links, src, dst, self.node_limiters, self.router_limiters)
 
     def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
         """See :meth:`Zone.alike`: the router, unless the links of its nodes have limiters."""

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.simgrid.builder import PlatformBuilder
 from spillway.platforms.simgrid.cluster_spec import (
-    ClusterNode,
     ClusterSpec,
+    ClusterZone,
     add_limiter,
     add_link_pair,
     add_nodes,
     whole_numbers,
 )
-from spillway.platforms.simgrid.zones.base import Hop, Point, PointKind, Zone
+from spillway.platforms.simgrid.zones.base import Zone
 
 
 class _TreeShape(NamedTuple):
@@ -64,24 +64,19 @@ class _TreeNode:
 
 
 @dataclass(eq=False)
-class _FatTreeZone(Zone):
+class _FatTreeZone(ClusterZone):
     """Goes up towards the port that the destination's number chooses, then down."""
 
     shape: _TreeShape = field(default=_TreeShape((), (), ()))
-    nodes: list[ClusterNode] = field(default_factory=list, repr=False)
     tree: list[_TreeNode] = field(default_factory=list, repr=False)
 
-    def hop(self, src: Point, dst: Point) -> Hop:
-        """See :meth:`Zone.hop`. The cluster's router has no links, as in SimGrid before 3.28."""
-        if PointKind.ROUTER in (src.kind, dst.kind):
-            return Hop(())
-        if src is dst and self.nodes[src.rank].loopback >= 0:
-            return Hop((self.nodes[src.rank].loopback,))
+    def way(self, src: int, dst: int) -> tuple[int, ...]:
+        """See :meth:`ClusterZone.way`."""
         links: list[int] = []
-        top = self._climb(src.rank, dst.rank, links)
-        self._descend(top, src.rank, dst.rank, links)
-        self._limit(self.tree[dst.rank], links)
-        return Hop(tuple(links))
+        top = self._climb(src, dst, links)
+        self._descend(top, src, dst, links)
+        self._limit(self.tree[dst], links)
+        return tuple(links)
 
     def _climb(self, src: int, dst: int, links: list[int]) -> int:
         current = src

@@ -5,38 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from spillway.platforms.simgrid.builder import PlatformBuilder
-from spillway.platforms.simgrid.cluster_spec import ClusterNode, ClusterSpec, add_link_pair, add_nodes, whole_numbers
-from spillway.platforms.simgrid.zones.base import Hop, Point, PointKind, Zone
+from spillway.platforms.simgrid.cluster_spec import ClusterSpec, ClusterZone, add_link_pair, add_nodes, whole_numbers
+from spillway.platforms.simgrid.zones.base import Zone
 
 
 @dataclass(eq=False)
-class _TorusZone(Zone):
+class _TorusZone(ClusterZone):
     """Routes correct one coordinate after the other, the first dimension first.
 
     Attributes
     ----------
     sizes
         Nodes along each dimension; the coordinate in the first one changes fastest with the rank.
-    nodes
-        By rank.
     forward
         ``forward[rank][dimension]``: link to the next node of that dimension and link back, as (up, down).
     """
 
     sizes: tuple[int, ...] = ()
-    nodes: list[ClusterNode] = field(default_factory=list, repr=False)
     forward: list[list[tuple[int, int]]] = field(default_factory=list, repr=False)
 
-    def hop(self, src: Point, dst: Point) -> Hop:
-        """See :meth:`Zone.hop`. The cluster's router has no links, as in SimGrid before 3.28."""
-        if PointKind.ROUTER in (src.kind, dst.kind):
-            return Hop(())
-        if src is dst and self.nodes[src.rank].loopback >= 0:
-            return Hop((self.nodes[src.rank].loopback,))
+    def way(self, src: int, dst: int) -> tuple[int, ...]:
+        """See :meth:`ClusterZone.way`."""
         links: list[int] = []
-        current, stride = src.rank, 1
+        current, stride = src, 1
         for dimension, size in enumerate(self.sizes):
-            start, target = src.rank // stride % size, dst.rank // stride % size
+            start, target = src // stride % size, dst // stride % size
             upwards = _goes_up(start, target, size)
             while current // stride % size != target:
                 following = self.neighbour(current, stride, size, 1 if upwards else -1)
@@ -44,8 +37,8 @@ class _TorusZone(Zone):
                 links.append(self.forward[current][dimension][0] if upwards else self.forward[following][dimension][1])
                 current = following
             stride *= size
-        self._limit(links, dst.rank)
-        return Hop(tuple(links))
+        self._limit(links, dst)
+        return tuple(links)
 
     @staticmethod
     def neighbour(rank: int, stride: int, size: int, step: int) -> int:
