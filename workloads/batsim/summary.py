@@ -10,7 +10,7 @@ import numpy.typing as npt
 from spillway.workloads.batsim.workload import Workload
 
 Row = tuple[str, str]
-Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -26,12 +26,12 @@ def summarise_workload(workload: Workload) -> list[Row]:
         ("profiles", _counts([str(profile["type"]) for profile in workload.profiles.values()])),
     ]
     if jobs:
-        wall = np.array([np.nan if job.walltime is None else job.walltime for job in jobs], dtype=np.float64)
+        wall = np.array([job.walltime for job in jobs if job.walltime is not None], dtype=np.float64)
         nodes = np.array([job.res for job in jobs])
         submit = np.array([job.subtime for job in jobs], dtype=np.float64)
         buffers = np.array([workload.burst_buffer_bytes(job) for job in jobs], dtype=np.float64)
         rows.append(("larger than the machine", f"{int((nodes > workload.nb_res).sum()):,}"))
-        rows.append(("without walltime", f"{int(np.isnan(wall).sum()):,}"))
+        rows.append(("without walltime", f"{len(jobs) - len(wall):,}"))
         rows += common_rows(submit, nodes, wall)
         rows.append(("burst buffer GB/node, mean", f"{buffers.mean() / 1e9:.3f}"))
         rows.append(("burst buffer GB/node, quantiles", quantiles(buffers / 1e9, 3)))
@@ -40,10 +40,8 @@ def summarise_workload(workload: Workload) -> list[Row]:
     return rows
 
 
-def common_rows(
-    submit: npt.NDArray[np.float64], size: npt.NDArray[np.int64], wall: npt.NDArray[np.float64]
-) -> list[Row]:
-    """Rows about submissions, sizes and requested times (NaN: not stated)."""
+def common_rows(submit: Numbers, size: Numbers, wall: Numbers) -> list[Row]:
+    """Rows about submissions, sizes and requested times (of the jobs that state one)."""
     gaps = np.diff(np.sort(submit))
     rows: list[Row] = [
         ("submissions span, days", f"{(submit.max() - submit.min()) / 86400:,.2f}"),
@@ -54,13 +52,13 @@ def common_rows(
     if len(gaps) and gaps.mean() > 0:
         rows.append(("time between submissions s, mean", f"{gaps.mean():,.0f}"))
         rows.append(("  its coefficient of variation", f"{gaps.std() / gaps.mean():.2f}"))
-    if not np.isnan(wall).all():
-        rows.append(("requested s, mean", f"{np.nanmean(wall):,.0f}"))
-        rows.append(("requested s, quantiles", quantiles(wall[~np.isnan(wall)])))
+    if len(wall):
+        rows.append(("requested s, mean", f"{wall.mean():,.0f}"))
+        rows.append(("requested s, quantiles", quantiles(wall)))
     return rows
 
 
-def quantiles(values: Floats | npt.NDArray[np.int64], digits: int = 0) -> str:
+def quantiles(values: Numbers, digits: int = 0) -> str:
     """The quantiles of some values, on one line."""
     return "  ".join(f"{value:,.{digits}f}" for value in np.quantile(values, _QUANTILES)) + "  (5 25 50 75 95 %)"
 

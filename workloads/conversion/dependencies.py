@@ -63,10 +63,11 @@ def _depends(table: JobTable) -> npt.NDArray[np.object_]:
     for row, number in enumerate(table["number"].tolist()):
         rows_of.setdefault(number, []).append(row)
     end_s = _ends(table)
-    parts, texts = table.names["part"], table.names["dependency"]
+    parts, texts, part, dependency = table.names["part"], table.names["dependency"], table["part"], table["dependency"]
+    start_s = table["start_s"]
     for row in np.flatnonzero(stated).tolist():
-        played = _Predecessors(table, rows_of, row, str(parts[table["part"][row]]), end_s)
-        depends[row] = _played(str(texts[table["dependency"][row]]), played.labels)
+        played = _Predecessors(table, rows_of, row, str(parts[part[row]]), start_s, end_s)
+        depends[row] = _played(str(texts[dependency[row]]), played.labels)
     return depends
 
 
@@ -97,9 +98,10 @@ def _limits(table: JobTable) -> Ints:
     """Limit of each job's array: as stated, or more where more tasks ran at a time (a limit may have changed)."""
     stated, numbers = table.intake.limited_arrays, table["number"]
     limited = np.zeros(len(table), dtype=np.int64)
+    start_s, end_s = table["start_s"], _ends(table)
     for number, limit in stated.items():
         tasks = np.flatnonzero(numbers == number)
-        limited[tasks] = max(limit, _most_at_once(table["start_s"][tasks], _ends(table)[tasks]))
+        limited[tasks] = max(limit, _most_at_once(start_s[tasks], end_s[tasks]))
     return limited
 
 
@@ -131,6 +133,7 @@ class _Predecessors:
     rows_of: dict[int, list[int]]
     row: int
     part: str
+    start_s: Ints
     end_s: Ints
 
     def labels(self, number: int, part: str, kind: str, corresponding: bool = False) -> Iterator[str]:
@@ -145,7 +148,7 @@ class _Predecessors:
 
     def _was_over(self, row: int, kind: str) -> bool:
         """Whether the job started, by the log, no earlier than another job's start or end; true where not known."""
-        start_s = self.table["start_s"]
+        start_s = self.start_s
         over_s = start_s[row] if kind == "after" else self.end_s[row]
         return bool(start_s[self.row] < 0 or over_s <= start_s[self.row])
 

@@ -21,12 +21,13 @@ def with_scripts(table: JobTable, folder: str) -> JobTable:
     parts = table.names["part"]
     asked = table["requested_processors"]
     processors = np.where(asked > 0, asked, table["allocated_processors"])
-    sizes = np.where(table["nodes"] > 0, table["nodes"], processors)
+    nodes, number_of, part_of = table["nodes"], table["number"], table["part"]
+    sizes = np.where(nodes > 0, nodes, processors)
     if len(table):
         numbers = {int(text.partition("_")[0].partition("+")[0]) for text in scripts.by_job}
-        for row in np.flatnonzero(np.isin(table["number"], np.array(sorted(numbers), dtype=np.int64))).tolist():
-            part = parts[table["part"][row]]
-            number = str(table["number"][row])
+        for row in np.flatnonzero(np.isin(number_of, np.array(sorted(numbers), dtype=np.int64))).tolist():
+            part = parts[part_of[row]]
+            number = str(number_of[row])
             script = scripts.by_job.get(f"{number}{part}") or scripts.by_job.get(number)
             if script is not None:
                 found += 1
@@ -34,7 +35,7 @@ def with_scripts(table: JobTable, folder: str) -> JobTable:
                 stage_in += bool(script.stage_in)
                 stage_out += bool(script.stage_out)
                 persistent += bool(script.uses or script.creates or script.destroys)
-                guessed += script.per_node and table["nodes"][row] <= 0
+                guessed += script.per_node and nodes[row] <= 0
     table.intake.notes.append(
         f"{found:,} of {len(table):,} jobs have a script in {folder} ({len(scripts.by_job):,} scripts, "
         f"{scripts.unnamed} files without a job's number)"
@@ -58,10 +59,11 @@ def with_darshan(table: JobTable, source: str) -> JobTable:
         return table
     moved = read_totals(Path(source))
     read, written = table["read_bytes"].copy(), table["written_bytes"].copy()
-    rows = np.flatnonzero(np.isin(table["number"], np.array(sorted(moved), dtype=np.int64))).tolist()
+    numbers = table["number"]
+    rows = np.flatnonzero(np.isin(numbers, np.array(sorted(moved), dtype=np.int64))).tolist()
     incomplete = 0
     for row in rows:
-        total = moved[int(table["number"][row])]
+        total = moved[int(numbers[row])]
         read[row], written[row] = total.read_bytes, total.written_bytes
         incomplete += total.incomplete
     table.intake.notes.append(f"Darshan's totals of {len(moved):,} jobs: {len(rows):,} of them are in the log")

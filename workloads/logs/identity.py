@@ -128,7 +128,7 @@ def _named(table: JobTable, nth: Ints) -> JobTable:
         failed = table.code("state", FAILED)
         names = table.names["state"] if failed >= 0 else [*table.names["state"], FAILED]
         state = np.where(table["state"] == attempt, names.index(FAILED), table["state"]).astype(np.int32)
-        table = replace(table, columns=table.columns | {"state": state}, names=table.names | {"state": names})
+        table = table.with_column("state", state, names)
     if table.clusters:
         others = table["cluster"] != table.code("cluster", table.clusters[0])
         table.intake.notes.append(
@@ -144,9 +144,9 @@ def _named(table: JobTable, nth: Ints) -> JobTable:
         )
     known = table.names["part"]
     parts = [known[code] for code in table["part"].tolist()]
+    clusters = table["cluster"]
     for row in np.flatnonzero(others).tolist():
-        parts[row] += f"@{table.names['cluster'][table['cluster'][row]]}"
+        parts[row] += f"@{table.names['cluster'][clusters[row]]}"
     for row in np.flatnonzero(nth).tolist():
         parts[row] += f"{first}{nth[row] + (first == '-')}"
-    codes, names = coded(parts)
-    return replace(table, columns=table.columns | {"part": codes}, names=table.names | {"part": names})
+    return table.with_column("part", *coded(parts))

@@ -36,9 +36,8 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
         ("records", f"{len(table):,}"),
         ("with runtime and size", f"{int(usable.sum()):,}"),
     ]
-    node_s = np.maximum(sizes, 0).astype(np.float64) * np.maximum(table["run_s"], 0)
-    said = list(table.intake.book.said(node_s=float(node_s.sum())))
-    rows += [("lines", line) for line in said]
+    node_s = float(np.maximum(sizes, 0).astype(np.float64) @ np.maximum(table["run_s"], 0))
+    rows += [("lines", line) for line in table.intake.book.said(node_s=node_s)]
     rows += [("note", note) for note in table.intake.notes]
     if len(table):
         rows.append(("period", period(table)))
@@ -114,17 +113,14 @@ def _shares(table: JobTable, *, imputing: bool) -> dict[str, dict[Mark, float]]:
 
 
 def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> list[Row]:
-    submit: npt.NDArray[np.float64] = table["submit_s"].astype(np.float64)
-    run = table["run_s"].astype(np.float64)
-    wall = table["requested_s"].astype(np.float64)
-    stated = wall > 0
+    stated = table["requested_s"] > 0
     rows: list[Row] = [
         ("without requested time", f"{int((~stated).sum()):,}"),
         ("without requested memory", f"{int((~_memory_requested(table)).sum()):,}"),
-        *common_rows(submit, sizes, np.where(stated, wall, np.nan)),
-        ("runtime s, mean", f"{run.mean():,.0f}"),
-        ("runtime s, quantiles", quantiles(run)),
+        *common_rows(table["submit_s"], sizes, table["requested_s"][stated]),
     ]
+    run, wall = table["run_s"], table["requested_s"]
+    rows += [("runtime s, mean", f"{run.mean():,.0f}"), ("runtime s, quantiles", quantiles(run))]
     rows += _wait_rows(table, sizes, _unit(table))
     if stated.any():
         share = run[stated] / wall[stated]
@@ -134,7 +130,7 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> l
         known = table[name][table[name] >= 0]
         if len(known):
             rows.append((words, f"{known.sum() / 1e9:,.1f} GB by {len(known):,} jobs"))
-    span = submit.max() - submit.min()
+    span = int(np.ptp(table["submit_s"]))
     if size and span > 0:
         held = np.where(stated, np.minimum(run, wall), run) * sizes
         of = f" of the {size:,} {_unit(table)} that were in use at once" if guessed else ""

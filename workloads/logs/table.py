@@ -69,29 +69,38 @@ class JobTable:
     Attributes
     ----------
     columns
-        Numbers as int64 (-1: not known); names as codes into ``names``.
+        Numbers (-1: not known), as narrow as they fit; names as codes into ``names``.
     names
         The names that the codes of a column stand for.
     intake
         Findings of the reader besides jobs.
     format
         Name of the format that it was read from.
+    rows
+        Places of the jobs in the columns; ``None``: all. Chosen jobs take no other memory: their values are gathered
+        each time that they are asked for.
     """
 
-    columns: dict[str, npt.NDArray[Any]]
+    columns: Mapping[str, npt.NDArray[Any]]
     names: dict[str, list[Any]]
     intake: Intake
     format: str = "swf"
+    rows: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
-        return len(self.columns["number"])
+        return len(self.columns["number"] if self.rows is None else self.rows)
 
     def __getitem__(self, name: str) -> Ints:
-        return self.columns[name]
+        """A column: numbers as int64, names as codes; loops keep it, as each call gathers it anew."""
+        column = self.columns[name]
+        kind = column.dtype if name in TEXTS else np.int64
+        if column.strides == (0,) and len(column):
+            return np.broadcast_to(column[0].astype(kind), len(self))
+        return (column if self.rows is None else column[self.rows]).astype(kind, copy=False)
 
     def known(self, name: str) -> npt.NDArray[np.bool_]:
         """Mask of the jobs with a known value of a field."""
-        column = self.columns[name]
+        column = self[name]
         if name in TEXTS:
             names = self.names[name]
             unknown = [code for code, text in enumerate(names) if text in ("", -1)]
@@ -103,19 +112,23 @@ class JobTable:
         return self.names[name].index(text) if text in self.names[name] else -1
 
     def chosen(self, rows: npt.NDArray[Any]) -> JobTable:
-        """Some of the jobs, by a mask or by their places; a copy takes memory only where it is another choice."""
-        if rows.all() if rows.dtype == bool else np.array_equal(rows, np.arange(len(self))):
+        """Some of the jobs, by a mask or by their places."""
+        if rows.all() if rows.dtype == bool else np.array_equal(rows, np.arange(len(self), dtype=rows.dtype)):
             return self
-        return replace(self, columns={name: _taken(column, rows) for name, column in self.columns.items()})
+        places = (np.flatnonzero(rows) if rows.dtype == bool else rows).astype(np.int32)
+        return replace(self, rows=places if self.rows is None else self.rows[places])
 
-    def with_column(self, name: str, values: Ints) -> JobTable:
-        """The same jobs with another column of numbers."""
-        return replace(self, columns=self.columns | {name: values})
+    def with_column(self, name: str, values: npt.NDArray[Any], names: list[Any] | None = None) -> JobTable:
+        """The same jobs with another column of numbers, or of codes for names."""
+        columns = self.columns if self.rows is None else {key: self[key] for key in self.columns}
+        known = self.names if names is None else self.names | {name: names}
+        return replace(self, columns={**columns, name: values}, names=known, rows=None)
 
     def records(self) -> Iterator[LogRecord]:
         """The jobs one by one."""
+        whole = {name: self[name] for name in self.columns}
         for first in range(0, len(self), _BATCH):
-            piece = {name: column[first : first + _BATCH].tolist() for name, column in self.columns.items()}
+            piece = {name: column[first : first + _BATCH].tolist() for name, column in whole.items()}
             for name in TEXTS:
                 piece[name] = list(map(self.names[name].__getitem__, piece[name]))
             yield from (LogRecord(*row) for row in zip(*(piece[name] for name in (*NUMBERS, *TEXTS)), strict=True))
@@ -128,7 +141,8 @@ class JobTable:
 
     def label(self, row: int) -> str:
         """Id of a job in the log: its number and its part (``12_3``)."""
-        return f"{self.columns['number'][row]}{self.names['part'][self.columns['part'][row]]}"
+        place = row if self.rows is None else self.rows[row]
+        return f"{self.columns['number'][place]}{self.names['part'][self.columns['part'][place]]}"
 
 
 _ZERO_IS_UNKNOWN = {"run_s", "requested_s", "nodes", "requested_processors", "allocated_processors", "memory_bytes"}
@@ -136,10 +150,10 @@ _ZERO_IS_UNKNOWN = {"run_s", "requested_s", "nodes", "requested_processors", "al
 
 class _GrowingColumn:
     """A column that rows are added to: one array with room, as small ones would leave gaps in memory that nothing
-    fills; while it is constant it takes no memory."""
+    fills; of 32 bits while its numbers fit, and without memory while it is constant."""
 
     def __init__(self) -> None:
-        self._values: npt.NDArray[Any] = np.zeros(0, dtype=np.int64)
+        self._values: npt.NDArray[Any] = np.zeros(0, dtype=np.int32)
         self._is_constant = True
         self._count = 0
 
@@ -147,14 +161,15 @@ class _GrowingColumn:
         """Add some rows, at least one."""
         begin, self._count = self._count, self._count + len(rows)
         if not begin:
-            self._values = rows[:1].copy()
+            self._values = rows[:1].astype(_kind_of(rows[:1]))
         if self._is_constant:
             if bool((rows == self._values[0]).all()):
                 return
             self._is_constant = False
             self._values = np.broadcast_to(self._values, begin)
-        if self._count > len(self._values):
-            grown = np.empty(2 * self._count, dtype=rows.dtype)
+        kind = np.promote_types(self._values.dtype, _kind_of(rows))
+        if self._count > len(self._values) or kind != self._values.dtype:
+            grown = np.empty(2 * self._count, dtype=kind)
             grown[:begin] = self._values[:begin]
             self._values = grown
         self._values[begin : self._count] = rows
@@ -162,6 +177,10 @@ class _GrowingColumn:
     def column(self) -> npt.NDArray[Any]:
         """The rows so far."""
         return np.broadcast_to(self._values[:1], self._count) if self._is_constant else self._values[: self._count]
+
+
+def _kind_of(rows: npt.NDArray[Any]) -> type[np.signedinteger[Any]]:
+    return np.int32 if rows.min() >= -(2**31) and rows.max() < 2**31 else np.int64
 
 
 class Builder:
@@ -209,13 +228,6 @@ def coded(values: Sequence[Any]) -> tuple[npt.NDArray[np.int32], list[Any]]:
     known: dict[Any, int] = {}
     codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
     return codes, list(known) or [""]
-
-
-def _taken(column: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if column.strides == (0,) and len(column):
-        return np.broadcast_to(column[0], int(rows.sum()) if rows.dtype == bool else len(rows))
-    taken: npt.NDArray[Any] = column[rows]
-    return taken
 
 
 def _without_unrecorded_buffers(table: JobTable) -> JobTable:
