@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import RemoteProtocolError
-from spillway.core import Placement, Resource, StorageOrder, Timeline
+from spillway.core import Placement, StorageOrder, Timeline
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.allocation import find_growth, only, together, without
 from spillway.schedulers.core.book import Book
@@ -113,23 +113,6 @@ def test_guard_of_striped_buffers(allocation: Allocation, reason: str | None) ->
     """As many as stripes, all different, as large as requested."""
     found = why_not(book_of(simple_machine(4, 3, 5)), striped(12, 3), allocation)
     assert (found is None) if reason is None else (found is not None and reason in found)
-
-
-def test_a_striped_buffer_is_given_back_once() -> None:
-    """Nodes leave one after the other, the bytes with the last; or the bytes alone before them."""
-    book, job = book_of(simple_machine(4, 3, 5)), striped(8, 2, nodes=3)
-    held = Allocation((0, 1, 3), (0, 2), 4, striped=True)
-    book.start(job, held, 0.0)
-    book.check()
-    book.give_back(job.id, 0.0, (0, 3))
-    assert book.left_storage() == [1, 5, 1]
-    book.check()
-    book.end(job.id, 0.0)
-    book.start(job, held, 0.0)
-    book.give_back(job.id, 0.0, covering=Resource.BURST_BUFFERS)
-    assert book.left_storage() == [5, 5, 5]
-    assert len(book.free_nodes()) == 1
-    book.check()
 
 
 def test_jobs_that_can_never_run() -> None:

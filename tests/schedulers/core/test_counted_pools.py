@@ -250,18 +250,6 @@ def test_limits_of_a_job(nodes: int, walltime_s: float, qos: str, reason: str) -
     assert CountedPools(LIMITED).assign(job)[1] == reason
 
 
-def test_a_group_never_has_more_than_its_limit() -> None:
-    """Six jobs of the lab at 0 s, of two nodes and 10 s each: two at a time, though all six would fit on 12 nodes."""
-    data: dict[str, Any] = {
-        "nb_res": 8,
-        "jobs": [{"id": n, "subtime": 0, "res": 2, "walltime": 11, "profile": "p", "user": "bob"} for n in range(6)],
-        "profiles": {"p": {"type": "delay", "delay": 10}},
-    }
-    spec = SessionSpec("easy", settings={"site": site_text(LIMITED)})
-    lines = play(spec, data, check=True)[0]
-    assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 0, 10, 10, 20, 20]
-
-
 @pytest.mark.parametrize(
     ("walltime_s", "default", "kept"), [(math.inf, False, 100.0), (500.0, True, 100.0), (9.0, True, 9.0)]
 )

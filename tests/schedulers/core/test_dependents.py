@@ -208,66 +208,6 @@ def test_a_job_has_one_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [
-        {"depends": "singleton", "job_name": "x"},
-        {"array": "1", "array_limit": 1},
-        {"depends": "afterany:0"},
-        {"depends": "afterany:{before}"},
-        {"depends": "many"},
-    ],
-    ids=["singleton", "array", "one", "chain", "many"],
-)
-def test_the_work_grows_with_the_number_of_jobs(fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not with its square: an end was a reason to look at every job of the name, and at every condition of a job."""
-
-    def looks(jobs: int) -> int:
-        looked, read = [0], Condition.met_s
-
-        def counted(self: Condition, fate: Fate) -> float:
-            looked[0] += 1
-            return read(self, fate)
-
-        monkeypatch.setattr(Condition, "met_s", counted)
-        fates = _Fates()
-        held, free = Dependents(fates), []
-        look = held._look
-        monkeypatch.setattr(held, "_look", lambda *given: (looked.__setitem__(0, looked[0] + 1), look(*given))[1])
-        for number in range(jobs):
-            extras = {key: str(value).format(before=number - 1) if number else value for key, value in fields.items()}
-            extras |= {"array_limit": 1} if "array" in extras else {}
-            if extras.get("depends") == "many" or (not number and "name" not in str(fields) and "array" not in extras):
-                extras = {}
-            if fields.get("depends") == "many" and number == jobs - 1:
-                extras = {"depends": "afterany:" + ":".join(map(str, range(jobs - 1)))}
-            job = Job(f"w!{number}", number, 0.0, 1.0, 1, 0, extras=extras)
-            settled = held.submitted(job, lambda _: True, 0.0)
-            free += [] if settled is None else [settled.job]
-        for job in free:  # grows meanwhile
-            held.started(job.id, 1.0)
-            held.ended(job.id, 2.0, failed=False)
-            free += [settled.job for settled in held.settled(2.0)]
-        assert len(free) == jobs
-        monkeypatch.undo()
-        return looked[0]
-
-    assert looks(400) <= 2.2 * looks(200)
-
-
-class _Fates(dict[str, tuple[float, float]]):
-    """Starts and ends of jobs."""
-
-    def times(self, job_id: str) -> tuple[float, float]:
-        return self.get(job_id, (math.nan, math.nan))
-
-    def note_start(self, job_id: str, now_s: float) -> None:
-        self[job_id] = now_s, math.nan
-
-    def note_end(self, job_id: str, now_s: float, failed: bool) -> None:
-        self[job_id] = self.times(job_id)[0], -now_s if failed else now_s
-
-
-@pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({"depends": "afterthat:1"}, "'depends' must be conditions of the kinds after,"),
@@ -293,21 +233,6 @@ def test_tasks_of_one_array_with_different_limits() -> None:
     for name, following in (("1", []), ("2", ["3", "4"]), ("3", []), ("4", [])):
         dependents.ended(f"w!{name}", 1.0, failed=False)
         assert [one.job.name for one in dependents.settled(1.0)] == following
-
-
-def test_a_requeued_job_is_held_until_a_time() -> None:
-    """It depends on no job, and may wait from the end of the delay on."""
-    dependents, _ = _held({"1": {}})
-    dependents.hold(Job("w!1#2", 0, 10.0, 9.0, 1), 131.0)
-    assert (dependents.due_s, list(dependents.settled(130.0))) == (131.0, [])
-    assert [one.job.name for one in dependents.settled(131.0)] == ["1#2"]
-
-
-def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:
-    """It comes when no more jobs were to come: that it is in no circle is found when nothing else can happen."""
-    dependents, _ = _held({"1": {"depends": "afterok:99"}})
-    found = dependents.circle()
-    assert (found.job.name, found.reason) == ("1", "its dependency afterok:99 names a job that was never submitted")
 
 
 @pytest.mark.parametrize(

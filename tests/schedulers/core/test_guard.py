@@ -48,18 +48,6 @@ def book() -> Iterator[Book]:
     book.check()
 
 
-def test_what_is_free(book: Book) -> None:
-    """Starting takes, ending gives back: the present is the timeline's first row."""
-    assert book.free_nodes() == [0, 2, 3]
-    assert book.left_storage() == [4 * GB, 10 * GB]
-    assert book.timeline.free_bandwidth_now() == [6 * GB, 3 * GB, 5 * GB]
-    assert book.end("w!a", 1.0).allocation == Allocation((1,), (0,), 6 * GB, 2 * GB)
-    assert book.parts_of("w!a") is None
-    assert book.free_nodes() == [0, 1, 2, 3]
-    assert book.left_storage() == [10 * GB, 10 * GB]
-    assert book.timeline.free_bandwidth_now() == [8 * GB, 5 * GB, 5 * GB]
-
-
 @pytest.mark.parametrize(
     ("requested", "allocation", "reason"),
     [
@@ -111,18 +99,6 @@ def test_refusals_say_why(book: Book, requested: Job, allocation: Allocation, re
 def test_a_scheduler_may_ignore_bandwidth(book: Book) -> None:
     """An allocation that books no bandwidth is accepted for any rate of the job."""
     assert why_not(book, named("b", 1, 0, 4 * GB), Allocation((0,))) is None
-
-
-def test_unavailable_nodes(book: Book) -> None:
-    """Unavailable nodes take no new job; the job that runs there continues and can end."""
-    book.close((1, 2), (), 0.0)
-    assert book.nodes_out == {1, 2}
-    assert book.free_nodes() == [0, 3]
-    assert why_not(book, named("b", 2), Allocation((0, 2))) == "node n2 is unavailable"
-    book.end("w!a", 0.0)
-    assert book.free_nodes() == [0, 3]
-    book.open((1, 2), (), 0.0)
-    assert why_not(book, named("b", 2), Allocation((1, 2))) is None
 
 
 def test_check_finds_what_does_not_add_up(book: Book) -> None:

@@ -111,37 +111,6 @@ def test_each_kind_outlives_its_own_expected_end(book: Book) -> None:
     assert book.running["w!1"].holdings == (Holding(STORAGE, ON, 0.0, 1260.0),)
 
 
-def test_a_model_may_know_better(book: Book) -> None:
-    """The drain is expected to be over at 80, then at 200; the nodes are as before."""
-    book.start(JOB, ON, 0.0)
-    book.expect("w!1", 80.0, 10.0, STORAGE)
-    book.check()
-    assert book.timeline.breakpoints() == [10.0, 80.0, 600.0]
-    book.expect("w!1", 700.0, 20.0, STORAGE)
-    assert book.timeline.breakpoints() == [20.0, 600.0, 700.0]
-
-
-def test_an_evicted_buffer_is_free(book: Book) -> None:
-    """Its end was expected at 50; a buffer held for longer is booked for as long again."""
-    book.hold(JOB, Allocation((), (1, 1), 4), 0.0, 50.0)
-    book.advance(60.0)
-    assert book.held["w!1"].end_s == 110.0
-    assert book.evict("w!1", 70.0) == Holding(STORAGE, Allocation((), (1, 1), 4), 0.0, 70.0)
-    assert (book.timeline.free_storage_now(), book.timeline.free_storage_now()) == ([10, 10], [10, 10])
-
-
-def test_a_node_that_goes_away_under_a_buffer(book: Book) -> None:
-    """Node 0 is unavailable while the job runs there: it is not free when the job leaves it, the buffer stays."""
-    book.start(JOB, ON, 0.0)
-    book.close((0,), (), 5.0)
-    book.give_back("w!1", 10.0, covering=NODES | LINKS)
-    book.check()
-    assert (len(book.free_nodes()), book.timeline.free_nodes_now()) == (3, 3)
-    book.open((0,), (), 20.0)
-    assert book.timeline.free_nodes_now() == 4
-    book.end("w!1", 30.0)
-
-
 def test_a_job_shorter_than_what_it_gives_back_early(book: Book) -> None:
     """No walltime to speak of, a lead of 60 s, a buffer back 100 s before the nodes: held at the start, then late."""
     lives = Lives(storage_lead_s=60.0, storage_tail_s=-100.0)

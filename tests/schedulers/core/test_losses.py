@@ -44,42 +44,6 @@ def test_the_inequality_is_named() -> None:
     book.check()
 
 
-def test_the_reservation_of_a_drained_part_follows_what_is_held() -> None:
-    """Of 10 bytes 6 are held until 10 s and 3 until 20 s, then 5 are drained: 0, 2 and 5 bytes are free.
-
-    When the first job ends early, 2 bytes are free from then on; when the part returns, 7 and 10.
-    """
-    book = Book(simple_machine(4, 1, 10), Timeline(simple_machine(4, 1, 10)), Walltimes())
-    book.start(job(1, 1, 6, 10.0), Allocation((0,), (0,), 6), 0.0)
-    book.start(job(2, 1, 3, 20.0), Allocation((1,), (0,), 3), 0.0)
-    book.drain(0, 5, 1.0)
-
-    def starts(size: int) -> float | None:
-        fit = book.timeline.earliest_fit(job(9, 1, size), 1.0)
-        return None if fit is None else fit.start_s
-
-    assert [starts(size) for size in (1, 2, 3, 5, 6)] == [10.0, 10.0, 20.0, 20.0, None]
-    book.end("w!1", 4.0)
-    book.check()
-    assert [starts(size) for size in (2, 3, 5)] == [4.0, 20.0, 20.0]
-    book.drain(0, 0, 6.0)
-    book.check()
-    assert [starts(size) for size in (7, 8, 10)] == [6.0, 20.0, 20.0]
-
-
-def test_more_than_what_is_left_may_be_booked_on_never_more_than_there_is() -> None:
-    """A job that outlives its estimate keeps its bytes on a drained node; bookings never exceed the whole node."""
-    timeline = Timeline(simple_machine(4, 1, 10))
-    timeline.drain(0, 9)
-    timeline.reserve(0.0, 5.0, Allocation((), (0,), 10))
-    before = timeline.segments()
-    with pytest.raises(ValueError, match=r"storage s0: 10 of 10 are booked at 2.0 s, 1 more"):
-        timeline.reserve(2.0, 9.0, Allocation((0,), (0,), 1))
-    assert timeline.free_nodes_now() == 4
-    assert timeline.segments() == before
-    timeline.check()
-
-
 def machine() -> Machine:
     """Two compute nodes, two storage nodes of 10 and 20 bytes, a file system."""
     storages = (

@@ -148,28 +148,6 @@ def test_power_state_of_a_busy_node_is_refused() -> None:
         session.handle(Message(0.0, (submitted(0, 1),)))
 
 
-def test_unavailable_nodes_get_no_jobs_until_they_return() -> None:
-    """A node that leaves while busy keeps its job, then stays empty; the reservation of others respects it."""
-    session = opened("easy")
-    assert started(session.handle(Message(0.0, (submitted(0, 3),)))) == ["w0!0"]
-    session.handle(Message(1.0, (Notify(1.0, "event_machine_unavailable", (0, 3)),)))
-    assert started(session.handle(Message(2.0, (submitted(1, 2, 2.0), submitted(2, 3, 2.0))))) == []
-    assert started(session.handle(Message(5.0, (completed(0, 5.0),)))) == ["w0!1"], "nodes 1 and 2 are left"
-    session.check()
-    assert started(session.handle(Message(6.0, (completed(1, 6.0),)))) == []
-    assert started(session.handle(Message(7.0, (Notify(7.0, "event_machine_available", (0,)),)))) == ["w0!2"]
-    session.check()
-
-
-def test_job_past_its_walltime_still_holds_its_nodes() -> None:
-    """The kill is reported one latency after the walltime: until then nothing starts there, and books agree."""
-    session = opened("easy", 2)
-    session.handle(Message(0.0, (submitted(0, 2, walltime=10.0),)))
-    assert started(session.handle(Message(10.00005, (submitted(1, 1, 10.0),)))) == []
-    assert started(session.handle(Message(10.0001, (completed(0, 10.0001),)))) == ["w0!1"]
-    session.check()
-
-
 def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
     """One pass per event: a wide job behind a narrow one loses when two ends come together."""
     events = (completed(0, 5.0), completed(1, 5.0))

@@ -33,11 +33,10 @@ from spillway.schedulers.jobmodels.base import Compute, GiveBack, Granted, JobMo
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
-from spillway.schedulers.model.explanations import Binding
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
-from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
+from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import Holding, Running, View
 from tests.schedulers.jobmodels.dynamic_wire import Told
 from tests.schedulers.jobmodels.dynamic_wire import machine as dynamic_machine
@@ -211,69 +210,6 @@ def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
     session = opened(policy)
     with pytest.raises(DecisionRefused, match=r"storages \[0, 0\] and must be started on just these"):
         session.handle(Message(0.0, (submitted(1, 2, 5),)))
-
-
-def test_rejecting_and_evicting_leak_nothing() -> None:
-    """The bytes are free again, for the next decision of the same pass."""
-
-    def policy(view: View) -> Iterable[Decision]:
-        first, second = job_in(view, 1), job_in(view, 2)
-        yield Hold(first, BOTH)
-        assert view.held[first.id].allocation == BOTH
-        yield Evict(first)
-        yield Hold(second, BOTH)
-        yield Reject(second, "no more")
-        yield Hold(first, BOTH)
-        assert binding_now(view, second) is Binding.BURST_BUFFERS
-
-    session = opened(policy)
-    session.handle(Message(0.0, (submitted(1, 2, 6), submitted(2, 2, 6))))
-    session.check()
-    assert session.book.timeline.free_storage_now() == [4, 4]
-
-
-def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
-    """Held until 50: a start now books it on to 600; where it is reserved for others from 50 on, it does not fit."""
-    found: list[object] = []
-
-    def policy(view: View) -> Iterable[Decision]:
-        job = job_in(view, 1)
-        if not view.held:
-            yield Hold(job, BOTH, 50.0)
-            yield WakeAt(10.0)
-            return
-        crowded = view.timeline.copy()
-        found.append(binding_now(view, job))
-        view.timeline.reserve(50.0, 60.0, Allocation((), (0,), 5), Resource.BURST_BUFFERS)
-        found.append((reserve(view, job, Resource.ALL), binding_now(view, job)))
-        view.timeline.restore(crowded.snapshot())
-        start = try_start(view, job)
-        found.append(view.timeline.breakpoints())
-        assert start is not None
-        yield start
-
-    session = opened(policy)
-    session.handle(Message(0.0, (submitted(1, 2, 6),)))
-    session.handle(Message(10.0, (RequestedCall(10.0),)))
-    session.check()
-    assert found == [Binding.ORDER, (None, Binding.RESERVATION), [10.0, 610.0]]
-    (running,) = session.book.running.values()
-    assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
-        (Resource.BURST_BUFFERS, 0.0, 610.0),
-        (~Resource.BURST_BUFFERS, 10.0, 610.0),
-    ]
-
-
-def test_a_job_that_stages_in_first_could_begin_with_that() -> None:
-    """On a free machine only the policy's order keeps it from that."""
-    found: list[Binding] = []
-
-    def policy(view: View) -> Iterable[Decision]:
-        found.append(binding_now(view, job_in(view, 1)))
-        return ()
-
-    opened(policy, terms=Terms(lives=lambda job: STAGED)).handle(Message(0.0, (submitted(1, 2, 6),)))
-    assert found == [Binding.ORDER]
 
 
 def test_the_published_timeline_knows_no_lives() -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
 
-from spillway.core import PublishedTimeline
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.book import Book
 from spillway.schedulers.jobmodels import MODELS
-from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.policykit.estimates import Walltimes
 from tests.schedulers.lives.story import GB, TINY, job, play
 
 SUCCESS = JobState.COMPLETED_SUCCESSFULLY
@@ -101,16 +95,3 @@ def test_the_next_job_starts_when_a_call_ends_the_one_before(case: str, policy: 
     spec = SessionSpec(policy, model="io", model_options=options, thesis_literal=True)
     story = play(TINY, spec, jobs, profiles)
     assert story.started_s[name] == start_s
-
-
-def test_nodes_are_free_at_the_very_end() -> None:
-    """A job of 10 s holds its node to the next number after 10; one that has ended at 10 does not."""
-    timeline = PublishedTimeline(simple_machine(2))
-    book = Book(timeline.machine, timeline, Walltimes())
-    one = Job("w0!0", 0, 0.0, 10.0, 1)
-    book.start(one, Allocation((0,)), 0.0)
-    assert timeline.breakpoints() == [0.0, math.nextafter(10.0, math.inf)]
-    book.end("w0!0", 10.0)
-    assert timeline.free_nodes_now() == 2
-    assert timeline.breakpoints() == [10.0]
-    book.check()
