@@ -77,18 +77,6 @@ def test_releasing_joins_segments() -> None:
     assert state(timeline) == empty
 
 
-def test_many_bookings_grow_the_arrays() -> None:
-    """A thousand breakpoints, booked and taken back in another order."""
-    timeline = Timeline(simple_machine(7, storages=1, storage_bytes=7))
-    for start in range(1000):
-        timeline.reserve(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
-    timeline.check()
-    assert len(timeline) == 2000
-    for start in reversed(range(1000)):
-        timeline.release(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
-    assert timeline.breakpoints() == [0.0]
-
-
 # ---------------------------------------------------------------------------------------------- refusals
 def busy_timeline() -> Timeline:
     """Two nodes, one storage, one link; node 1, 6 of 10 bytes and 7 of 10 bytes per second taken over [5, 9)."""
@@ -140,21 +128,6 @@ def test_refused_releases(end: float, allocation: Allocation, message: str) -> N
     with pytest.raises(ValueError, match=message):
         timeline.release(5.0, end, allocation)
     assert state(timeline) == before
-
-
-def test_a_booking_from_some_time_on() -> None:
-    """Just these nodes and bytes, in the first gap that is long enough; never where they are taken for ever."""
-    timeline = busy_timeline()
-    assert timeline.reserve_from(0.0, 5.0, Allocation((0, 1))) == 0.0
-    assert timeline.reserve_from(4.0, 5.0, Allocation((1,))) == 9.0
-    assert timeline.reserve_from(5.0, 1.0, Allocation((0,), (0,), 4)) == 5.0
-    timeline.reserve(20.0, math.inf, Allocation((0,)))
-    assert timeline.reserve_from(6.0, 14.0, Allocation((0,))) == 6.0
-    before = state(timeline)
-    assert timeline.reserve_from(6.5, 14.0, Allocation((0,))) == math.inf
-    assert state(timeline) == before
-    with pytest.raises(ValueError, match="occur once"):
-        timeline.reserve_from(0.0, 1.0, Allocation((0, 0)))
 
 
 def test_refused_questions() -> None:
@@ -228,19 +201,6 @@ def test_a_negative_duration_is_refused() -> None:
         timeline.earliest_fit(job(1, lives=STAGED), -1.0, 0.0)
 
 
-@pytest.mark.parametrize(("pieces", "start_s"), [(Resource.NODES, 150.75), (Resource.BURST_BUFFERS, 151.0)])
-def test_nodes_and_bytes_have_gaps_at_different_times(pieces: Resource, start_s: float) -> None:
-    """One is taken in every other second, the other up to 150: bytes for 0.25 s, both for 0.5 s, bytes for 0.25 s."""
-    timeline = Timeline(simple_machine(1, 1, 10))
-    everything = Allocation((0,), (0,), 10)
-    for piece in range(100):
-        timeline.reserve(2.0 * piece, 2.0 * piece + 1.0, everything, pieces)
-    timeline.reserve(0.0, 150.0, everything, ~pieces)
-    fit = timeline.earliest_fit(job(1, 10, lives=Lives(storage_lead_s=0.25, storage_tail_s=0.25)), 0.5)
-    assert fit is not None
-    assert fit.start_s == start_s
-
-
 NODES = Allocation((0, 1))
 
 
@@ -249,24 +209,6 @@ def timeline() -> PublishedTimeline:
     made = PublishedTimeline(simple_machine(2), 0.0, Placement())
     made.reserve(0.0, 5.0, NODES)
     return made
-
-
-def test_a_job_goes_on_from_its_expected_end() -> None:
-    """At its walltime and not yet reported as ended: booked on for a moment (failed: node n0 is not free)."""
-    made = timeline()
-    made.advance(5.0)
-    made.reserve(5.0, 5.001, NODES)
-    made.check()
-    with pytest.raises(ValueError, match="not free"):
-        made.reserve(5.0005, 5.0006, NODES)
-
-
-def test_what_is_booked_in_the_middle_is_refused() -> None:
-    """Only the step after the end is the job's own."""
-    with pytest.raises(ValueError, match="not free"):
-        timeline().reserve(4.0, 6.0, NODES)
-    with pytest.raises(ValueError, match="not free"):
-        timeline().reserve(math.nextafter(5.0, 0.0), 6.0, NODES)
 
 
 def test_a_refused_booking_leaves_nothing_behind() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,19 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.protocol.messages import JobState
 from spillway.schedulers.applications.application import SizeRequest, read_application
 from spillway.schedulers.controllers.control import (
     Control,
-    Shrink,
     admission,
-    awaited,
     due_change,
     granted,
     make_controllers,
-    smallest_size,
 )
-from spillway.schedulers.controllers.expansion import Expansion
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene, WaitingRequest
 from tests.schedulers.controllers.played import application, play
@@ -165,37 +159,6 @@ def test_nodes_that_come_free_are_kept_for_the_first_waiting_job(policy: str) ->
     assert seen.starts["second"] > 43.0
 
 
-def test_no_job_shrinks_past_its_walltime() -> None:
-    """On two nodes the wide job would end at 183: with a walltime of 180 s it gives one node only, and ends in time.
-
-    On three nodes: 23 + 8 x 40/3 = 129.67. A 2-node job then finds no place before that.
-    """
-    jobs = {"wide": WIDE | {"walltime": 180}, "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0}}
-    seen = play(jobs, shrink="to-admit")
-    assert seen.sizes["wide"] == [(0.0, 4)]
-    assert seen.starts["late"] == pytest.approx(100.0, abs=0.01)
-    assert seen.states["wide"] is JobState.COMPLETED_SUCCESSFULLY
-    seen = play({"wide": jobs["wide"], "late": jobs["late"] | {"nodes": 1}}, shrink="to-admit")
-    assert seen.sizes["wide"] == [(0.0, 4), (23.0, 3)]
-    assert (seen.starts["late"], seen.ends["wide"]) == (23.0, pytest.approx(129.667, abs=0.01))
-
-
-@pytest.mark.parametrize("limit", ["bb", "io_rate"])
-def test_nobody_shrinks_for_a_job_that_would_not_fit_anyway(limit: str) -> None:
-    """Nodes would do, burst buffers or bandwidth would not: two rigid jobs hold them, one per switch, until 100."""
-    demand = {"bb": 8 * 10**9} if limit == "bb" else {"io_rate": 8 * 10**8}
-    jobs = {
-        "rigid": {"nodes": 1, "delay": 100.0} | demand,
-        "rigid2": {"nodes": 1, "delay": 100.0} | demand,
-        "wide": {"nodes": 4, "malleable": application(iterations=40)},
-        "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0} | demand,
-    }
-    machine = {"nodes": 6, "capacity": "10GB", "core": "2GBps", "switch": "1GBps"}
-    seen = play(jobs, shrink="to-admit", **machine)
-    assert seen.starts["late"] == 100.0
-    assert seen.sizes["wide"] == [(0.0, 4)]
-
-
 def waiting(nodes: int, *views: Any, idle: int = 0) -> Scene:
     """A job waits for so many nodes."""
     return Scene(0.0, views, (), idle, (WaitingRequest(nodes),))
@@ -217,37 +180,6 @@ def test_the_fewest_applications_shrink_the_widest_first() -> None:
     assert given_up(waiting(13, *three)) == {"b": 7, "c": 4, "a": 2}
     assert given_up(waiting(14, *three)) == {}
     assert given_up(waiting(3, *three, idle=3)) == {}, "it fits already"
-
-
-def test_agreed_changes_are_waited_for() -> None:
-    """While two nodes are on their way to a job that waits for two, nothing more is given up or expanded."""
-    leaving = replace(view("a", 4), steps=(Step(10, -2),))
-    looked_at = waiting(2, leaving, view("b", 4), idle=0)
-    assert awaited(looked_at)
-    assert given_up(looked_at) == {}
-    controllers = make_controllers(Control(shrink=Shrink.TO_ADMIT, expansion=Expansion.FAIR, expansion_profit=0.0))
-    assert list(controllers(replace(looked_at, idle=1))) == []
-    assert list(controllers(replace(looked_at, idle=1, waiting=()))) != []
-
-
-def test_what_fits_is_not_only_counted() -> None:
-    """Only the nodes of ``c`` help (its storage, say): ``c`` gives them, though ``b`` has more to spare."""
-    looked_at = replace(waiting(2, view("b", 9), view("c", 6)), fits=lambda given: given.get("c", 0) >= 3)
-    assert given_up(looked_at) == {"c": 3}
-    assert given_up(replace(looked_at, fits=lambda given: False)) == {}
-
-
-def test_the_smallest_size_keeps_the_walltime() -> None:
-    """A hundred iterations of 60/n s and five I/O phases of 5 s (view of :mod:`test_expansion`), 4 nodes, minimum 2.
-
-    The first ten take 150 s; the reconfiguration 3 s; then 90 x 30 s on two nodes, 90 x 20 s on three, and 25 s of I/O.
-    """
-    one = view("a")
-    assert one.end_s(2) == 150.0 + 3.0 + 90 * 30.0 + 25.0
-    assert smallest_size(one) == 2
-    assert smallest_size(replace(one, deadline_s=2800.0)) == 3
-    assert smallest_size(replace(one, deadline_s=1000.0)) == 4
-    assert smallest_size(replace(one, deadline_s=math.inf)) == 2
 
 
 @settings(max_examples=60)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spillway.schedulers.applications.application import read_application
-from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
 from spillway.schedulers.controllers.observations import Observations
 from spillway.schedulers.controllers.prediction import Step
@@ -69,34 +68,3 @@ def test_nodes_are_returned_for_a_waiting_job() -> None:
     assert [(one.id, one.steps, one.reason) for one in found] == [
         ("b", (Step(10, -3),), Reason.RETURN), ("a", (Step(10, -1),), Reason.RETURN)
     ]  # fmt: skip
-
-
-def test_the_first_job_that_could_start_counts() -> None:
-    """Eleven nodes cannot be freed, five can; a job that fits without them needs no return (the policy starts it)."""
-    views = (view("a", 8),)
-    assert requested(returned(scene(*views, idle=2, waiting=(11, 5)))) == {"a": -3}
-    assert returned(scene(*views, idle=2, waiting=(11, 2))) == []
-    assert returned(scene(*views, idle=2)) == []
-
-
-def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
-    """Three of four nodes come back already: one more is requested; a shift gives its nodes back anyway."""
-    coming = replace(view("a", 8), steps=(Step(10, -3),))
-    assert requested(returned(scene(coming, view("b", 6), idle=0, waiting=(4,)))) == {"b": -1}
-    shifting = replace(view("a", 4), held=8, steps=(Step(10, 4), Step(20, -4)))
-    assert returned(scene(shifting, idle=0, waiting=(4,))) == []
-
-
-def test_nothing_is_lent_while_nodes_are_called_back() -> None:
-    """The controllers together: nodes for waiting jobs come first."""
-    controllers = make_controllers(Control(expansion=Expansion.FAIR))
-    assert requested(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
-    assert requested(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}
-
-
-def test_what_has_come_back_is_not_lent_again() -> None:
-    """Three nodes have come back, two more are on their way: they wait together for the job that requested five."""
-    controllers = make_controllers(Control(expansion=Expansion.FAIR))
-    leaving = replace(view("a", 6), steps=(Step(10, -2),))
-    assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
-    assert requested(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}

@@ -56,14 +56,6 @@ def test_figures_7_and_8() -> None:
         assert [conflict.shift_s for conflict in reported] == pytest.approx([shift_s, shift_s])
 
 
-def test_nothing_to_do() -> None:
-    """Without a collision, a second application, an ended phase or a strategy nothing is requested."""
-    assert decide(Interference(), view("a", 200.0), view("b", 222.0)) == []
-    assert decide(Interference(), view("a", 200.0)) == []
-    assert list(Interference()(Scene(20.0, (view("a", 200.0), view("b", 210.0)), (), 50))) == []
-    assert decide(Interference(Strategy.NONE), view("a", 200.0), view("b", 210.0)) == []
-
-
 def test_refusals_are_told() -> None:
     """Too few idle nodes; an application that is being resized already; one with a single size."""
     reported: list[Conflict] = []
@@ -77,16 +69,6 @@ def test_refusals_are_told() -> None:
     assert (reported[0].first, reported[0].second, reported[0].start_s) == ("a", "b", 200.0)
 
 
-def test_none_is_resized_twice_at_once() -> None:
-    """a and b have written at the same time, and c collides with both: it gets one request, refuses the second."""
-    reported: list[Conflict] = []
-    views = (view("c", 200.0), view("a", 215.0), view("b", 216.0))
-    ended = (IoEnded("a", 0.0, 0.0, 20.0), IoEnded("b", 0.0, 0.0, 20.0))
-    found = list(Interference(tell=reported.append)(Scene(20.0, views, ended, 50)))
-    assert [resize.id for resize in found] == ["c"]
-    assert [conflict.outcome for conflict in reported] == ["shift", "it is being resized already, or has one size only"]
-
-
 def test_watching_tells_and_does_nothing() -> None:
     """The predictor without the controller (use case A)."""
     reported: list[Conflict] = []
@@ -94,24 +76,10 @@ def test_watching_tells_and_does_nothing() -> None:
     assert [(conflict.start_s, conflict.other_s) for conflict in reported] == [(200.0, 210.0)]
 
 
-def test_a_third_application_is_not_run_into() -> None:
-    """In the interval of the shifted phase c writes in its second period from now."""
-    third = view("c", 96.0, 90.0, io_s=10.0)
-    assert decide(Interference(), view("a", 200.0), view("b", 210.0), third) == []
-
-
 def test_coupling_by_hand() -> None:
     """Periods 200 and 230 s: b is to get 200: 180 s of computation in place of 210, 12 nodes in place of 10."""
     found = decide(Interference(Strategy.COUPLE), view("a", 200.0), view("b", 210.0, 230.0))
     assert [(one.id, one.steps, one.reason) for one in found] == [("b", (Step(24, 2),), Reason.COUPLE)]
-
-
-def test_coupled_periods_are_shifted_instead() -> None:
-    """200 and 400 s fit: then a phase is shifted, and so it is when the nodes for a coupling are not there."""
-    found = decide(Interference(Strategy.COUPLE), view("a", 200.0), view("b", 210.0, 400.0))
-    assert [one.reason for one in found] == [Reason.SHIFT]
-    wide = view("b", 210.0, 290.0, nodes=40)
-    assert decide(Interference(Strategy.COUPLE), view("a", 200.0), wide, idle=2)[0].reason is Reason.SHIFT
 
 
 def test_more_uncertain_predictions_get_more_room() -> None:

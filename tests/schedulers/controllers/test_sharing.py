@@ -53,13 +53,6 @@ def test_speedup_by_hand() -> None:
     assert by_speedup([limited, candidate(60.0)], 5) == [0, 5]
 
 
-def test_io_ratio_decides_among_similar_gains() -> None:
-    """Of two equal ones, that with little I/O; with weight 0 the first."""
-    heavy, light = candidate(60.0, 1.0, io_s=40.0), candidate(60.0, 1.0, io_s=4.0)
-    assert by_io([heavy, light], 3) == [0, 3]
-    assert by_io([heavy, light], 3, 0.0) == by_speedup([heavy, light], 3)
-
-
 def test_balance_by_hand() -> None:
     """Half the I/O ratio outweighs half the gain; a loss stays a loss; the ratio has a floor."""
     assert balance(0.5, 0.05, 1.0) == pytest.approx(balance(1.0, 0.10, 1.0))
@@ -71,12 +64,6 @@ def test_balance_by_hand() -> None:
 def test_io_ratio_by_hand() -> None:
     """Eq. 3: 10 iterations of 15 s and 50 s of I/O: a quarter."""
     assert candidate(60.0, io_s=50.0).io_ratio(15.0) == 0.25
-
-
-def test_nodes_that_slow_down_are_not_given() -> None:
-    """60/n + n/2 is best near 11 nodes: the rest of the idle nodes stays idle."""
-    model = from_parameters(Parameters(60.0, comm_node_s=0.5), 1, 60)
-    assert by_speedup([Candidate(model, 4, 0, 0.0)], 50) == [7]
 
 
 @given(

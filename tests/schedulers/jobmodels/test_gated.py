@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobState, KillJob, Notify, NotifyKind
 from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
-from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
+from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
@@ -48,17 +48,6 @@ def test_two_jobs_take_turns() -> None:
     ]  # fmt: skip
     assert [record.io_wait_s for record in records] == [0.0, 3.0]
     assert [record.seconds["stage_in"] for record in records] == [2.0, 2.0]
-
-
-def test_a_shared_gate_changes_nothing() -> None:
-    """Through a gate that lets all in, the same requests go out as without one."""
-    plain, gated = Wire(ProgramRuntime(MODEL), machine()), Wire(ProgramRuntime(MODEL, Shared(), 0), machine())
-    for wire in (plain, gated):
-        for number in range(3):
-            wire.start(job(number, 6.0), place(number))
-        wire.run()
-    assert plain.log == gated.log
-    assert plain.ends == gated.ends
 
 
 @settings(max_examples=100)

@@ -22,7 +22,6 @@ from spillway.protocol.messages import (
     RegisterProfile,
     Reply,
     Request,
-    RequestedCall,
     ResourceInfo,
     SimulationBegins,
 )
@@ -139,15 +138,6 @@ def test_a_whole_life() -> None:
     assert (second.start_s, second.duration_s) == (250.0, 10.0)
 
 
-def test_decisions_find_everything_worked_out() -> None:
-    """Under controllers each report leaves a view that a decision only has to collect."""
-    assert "facts" not in vars(Wire(job()).view), "without controllers that would be work for nothing"
-    wire = Wire(job(), watched=True)
-    for number, now_s in enumerate((60.0, 120.0, 130.0, 190.0)):
-        wire.complete(f"w0%1!{number}", now_s)
-        assert "facts" in vars(wire.view)
-
-
 def test_growing_and_shrinking_at_control_points() -> None:
     """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
     wire = Wire(job())
@@ -174,27 +164,6 @@ def test_growing_and_shrinking_at_control_points() -> None:
     assert wire.records[0].node_seconds == 2 * 10 + 5 * 109 + 3 * 43
 
 
-def test_given_and_taken_back_before_it_was_used() -> None:
-    """No reconfiguration; the nodes are back at the control point."""
-    wire = Wire(job())
-    wire.agree((Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.agree((Step(2, -3),), None, 20.0)
-    wire.complete("w0%1!0", 60.0)
-    assert wire.told.left == [("w0!1", (0, 1))]
-    assert wire.last(ExecuteJob).alloc == (0, 1)
-    assert wire.records == []
-
-
-def test_without_overhead_the_size_changes_at_once() -> None:
-    """The next interval runs on the new nodes; a part is given back together with unused nodes."""
-    wire = Wire(job(overhead=0.0))
-    wire.agree((Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.agree((Step(2, -2),), None, 20.0)
-    wire.complete("w0%1!0", 60.0)
-    assert wire.told.left == [("w0!1", (0, 1, 2))]
-    assert wire.last(ExecuteJob).alloc == (0, 1, 2)
-
-
 def test_exclusive_io_waits_for_its_turn() -> None:
     """The second one writes when the first one has written; its delay is known, and a call was requested."""
     wire = Wire(job("1"), job("2"))
@@ -211,23 +180,6 @@ def test_exclusive_io_waits_for_its_turn() -> None:
     assert [(one.id, one.asked_s, one.begin_s, one.end_s) for one in ended] == [
         ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("ends", ["killed", "walltime"])
-def test_an_end_while_waiting_gives_the_turn_up(ends: str) -> None:
-    """Killed, or its walltime over, while it waits: it ends at once, and the gate has forgotten it."""
-    wire = Wire(job("1"), job("2", walltime_s=125.0))
-    for number, now_s in ((0, 60.0), (1, 120.0)):
-        for name in "12":
-            wire.complete(f"w0%{name}!{number}", now_s)
-    if ends == "killed":
-        wire.apply(wire.told.kill(job("2"), 124.0))
-    else:
-        wire.apply(wire.told.tell(125.0, RequestedCall(125.0)))
-    state = {"killed": JobState.COMPLETED_KILLED, "walltime": JobState.COMPLETED_WALLTIME_REACHED}[ends]
-    assert wire.told.ends == {"w0!2": (124.0 if ends == "killed" else 125.0, state)}
-    wire.complete("w0%1!2", 130.0)
-    assert wire.running == ["w0%1!3"]
 
 
 def test_what_it_needs() -> None:

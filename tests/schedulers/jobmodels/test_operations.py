@@ -91,31 +91,6 @@ def test_shortest_first_lets_the_small_one_pass() -> None:
     ]
 
 
-def test_two_io_nodes_serve_two_racks_at_once() -> None:
-    """A job over both racks takes a turn at each; a second job of one rack waits for that rack only."""
-    records: list[JobRecord] = []
-    wire = Wire(runtime(Exclusive(), 1, records.append), machine(nodes=4, racks=2))
-    wire.start(job(0, nodes=2, count=1, compute_s=1.0, io_bytes=40.0), Allocation((1, 2)))
-    wire.start(job(1, nodes=1, count=1, compute_s=2.0, io_bytes=10.0), Allocation((3,)))
-    wire.run()
-    assert sorted((start, end, hosts) for start, end, _, hosts in wire.transfers) == [
-        (1.0, 3.0, (1,)), (1.0, 3.0, (2,)), (3.0, 4.0, (3,))
-    ]  # fmt: skip
-
-
-def test_the_walltime_ends_a_waiting_job_and_the_turn_passes_on() -> None:
-    """Job 1 waits from 1 s on and has 3 s: it ends then; job 2, behind it, gets the turn when job 0 has ended."""
-    wire = Wire(runtime(Exclusive()), machine())
-    jobs = [job(0, count=1, compute_s=1.0, io_bytes=90.0), job(1, 1, 3.0, count=1, compute_s=1.0, io_bytes=10.0)]
-    jobs.append(job(2, count=1, compute_s=1.0, io_bytes=10.0))
-    for index, one in enumerate(jobs):
-        wire.start(one, place(one, index))
-    wire.run()
-    assert wire.ends["w0!1"] == (3.0, JobState.COMPLETED_WALLTIME_REACHED)
-    assert [owner[-1] for _, _, owner, _ in wire.transfers] == ["0", "2"]
-    assert wire.ends["w0!2"][0] == 11.0
-
-
 def test_a_job_without_operations_runs_rigidly() -> None:
     """No sub-jobs, no rejection in Batsim's books."""
     told, plain = Told(runtime(Exclusive()), machine()), job(0)

@@ -71,34 +71,6 @@ def test_from_the_last_checkpoint(down_s: float, resumed: int, end_s: float, los
     assert played.watch.lost == {"w0!0": pytest.approx(4 * lost_s, abs=0.1)}
 
 
-def test_from_the_beginning(tmp_path: Path) -> None:
-    """Without the setting everything is done again, as before."""
-    played = checkpointed(tmp_path, [(2000.0, False, (NODE,))], restart="beginning")
-    assert played.records["w0!0#2"].end_s == pytest.approx(2000 + 2620, abs=1e-2)
-    assert played.watch.lost == {"w0!0": pytest.approx(4 * 2000, abs=0.1)}
-
-
-def test_several_failures(tmp_path: Path) -> None:
-    """Progress adds up: killed at 1000 s with one checkpoint, at 2000 s (30 + 833.3 + 60 through) with two."""
-    played = checkpointed(tmp_path, [(1000.0, False, (0,)), (2000.0, False, (1,))])
-    assert [record.resumed for record in played.records.values()] == [
-        None, Checkpoints(drained=1), Checkpoints(drained=2),
-    ]  # fmt: skip
-    assert played.records["w0!0#3"].end_s == pytest.approx(2000 + 30 + 2500 / 3, abs=1e-2)
-    phase_s = 2500 / 3
-    assert played.watch.lost == {
-        "w0!0": pytest.approx(4 * (1000 - phase_s), abs=0.1),
-        "w0!0#2": pytest.approx(4 * (1000 - phase_s), abs=0.1),
-    }
-
-
-@pytest.mark.parametrize(("host", "resumed"), [(NODE, Checkpoints(buffered=2)), (STORAGE, None)])
-def test_a_checkpoint_in_the_buffer(host: int, resumed: Checkpoints | None, tmp_path: Path) -> None:
-    """It survives its node, not its storage node; nothing of it was drained."""
-    played = checkpointed(tmp_path, [(2000.0, False, (host,))], bb_bytes=GB)
-    assert played.records["w0!0#2"].resumed == resumed
-
-
 IO_CASES: list[tuple[str, float, int, Checkpoints | None, float, float]] = [
     # a node, both checkpoints written and drained: reads 0.5 GB, phase 3, stages out
     ("node", 34.0, NODE, Checkpoints(2, 2), 10.0, 2.0 * GB),

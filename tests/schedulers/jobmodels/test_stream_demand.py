@@ -17,7 +17,6 @@ from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_
 from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream, stream_bytes
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
-from spillway.simulator.world.machines import Machines
 from tests.properties.mini import Played
 from tests.schedulers.core.test_thesis_bandwidth import begins, thesis, unstated
 
@@ -150,14 +149,6 @@ def test_more_than_the_average_can_be_booked() -> None:
         opened(IoAware(book_stages=0.5), begins(thesis()))
 
 
-def test_what_the_link_cannot_carry_is_rejected_with_the_inequality() -> None:
-    """90 GB per node in 100 s are 0.9 GB/s: the link of 5 GB/s carries five nodes."""
-    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
-    session.handle(Message(0.0, (submitted(0, 6, 3.0, 30, walltime=100.0), submitted(1, 5, 3.0, 30, walltime=100.0))))
-    assert played.refused == {"w0!0": "6 nodes x 0.9 GB/s: the links carry only 5; pfs (5 GB/s) carries 5 of its 96"}
-    assert list(played.starts) == ["w0!1"]
-
-
 def test_reasons_reach_the_user() -> None:
     """A rate beside the stages, no walltime, a machine that states no links: three rejections."""
     session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
@@ -177,16 +168,6 @@ def test_a_job_without_nodes_needs_no_bandwidth() -> None:
     assert list(session.book.kept) == ["a"]
     assert list(played.starts) == ["w0!0", "w0!1"]
     assert not played.refused
-
-
-def test_streams_of_the_stream_model_are_booked() -> None:
-    """2 nodes of 9 TB in an hour or so: 1.25 GB/s each."""
-    platform = Machines(thesis(), {})
-    event = SimulationBegins(0.0, platform.compute_infos, platform.storage_infos)
-    session, played = opened(Stream(), event)
-    session.handle(Message(0.0, (submitted(0, 2, 1.0, 0, io_bytes=9_000 * GB),)))
-    assert played.allocations["w0!0"].io_rate == 1_250_000_000
-    assert session.book.timeline.free_bandwidth_now() == [2_500_000_000]
 
 
 def test_booking_stages_needs_bandwidth() -> None:

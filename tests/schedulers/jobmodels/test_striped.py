@@ -9,65 +9,13 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import (
-    ExecuteJob,
-    JobCompleted,
     JobState,
-    RegisterJob,
-    RegisterProfile,
-    ResourceInfo,
-    SimulationBegins,
 )
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.runtime import ProgramRuntime
-from spillway.schedulers.model.job import Allocation, Job
 from tests.properties.outage_world import Played, play
-from tests.schedulers.jobmodels.dynamic_wire import DYNAMIC, Told
 
 GB = 10**9
-
-
-def sent() -> list[tuple[dict[str, Any], ExecuteJob]]:
-    """Profiles and executions of the sub-jobs of a job on the nodes 0, 1 and 5, with two stripes of six bytes.
-
-    They are the stripes' stage-in, a phase, and a checkpoint; the storage nodes are 3 and 4, the file system is 2.
-    """
-    size = {"capacity_bytes": "10"}
-    stores = (ResourceInfo(3, "s0", properties=size), ResourceInfo(4, "s1", properties=size), ResourceInfo(2, "pfs"))
-    nodes = tuple(ResourceInfo(i, f"n{i}") for i in (0, 1, 5))
-    told = Told(ProgramRuntime(IoAware(phase_target=1.0, checkpoint_fraction=1.0)), SimulationBegins(
-        0.0, nodes, stores, config=DYNAMIC
-    ))  # fmt: skip
-    profile = {"type": "parallel_homogeneous", "cpu": 2.0, "com": 0, "bb_total": 12, "bb_stripes": 2}
-    job = Job("w0!1", 0, 0.0, 100.0, 3, profile_name="p", profile=profile)
-    requests = [*told.start(job, Allocation((0, 1, 2), (0, 1), 6, striped=True), 0.0)]
-    for number in range(3):
-        sub_id = f"w0%1!{number}"
-        requests += told.tell(1.0 + number, JobCompleted(1.0 + number, sub_id, JobState.COMPLETED_SUCCESSFULLY, 0, ()))
-    profiles = {one.profile_name: one.profile for one in requests if isinstance(one, RegisterProfile)}
-    named = {one.job_id: one.job["profile"] for one in requests if isinstance(one, RegisterJob)}
-    return [(profiles[named[one.job_id]], one) for one in requests if isinstance(one, ExecuteJob)]
-
-
-def test_staging_has_a_task_per_stripe() -> None:
-    """Six bytes each way for each stripe, on any nodes."""
-    staged = sent()[:2]
-    assert [run.alloc for _, run in staged] == [(2, 3), (2, 4)]
-    assert [run.storage_mapping for _, run in staged] == [
-        {"source": 2, "destination": 3},
-        {"source": 2, "destination": 4},
-    ]
-    assert [profile["nb_bytes"] for profile, _ in staged] == [6, 6]
-
-
-def test_each_node_has_an_equal_part_of_each_stripe() -> None:
-    """Three nodes, two stripes of six bytes: two bytes for each pair, 12 in all, and nothing else moves."""
-    [(profile, run)] = sent()[3:]
-    assert run.alloc == (0, 1, 3, 4, 5)
-    com, size = profile["com"], len(run.alloc)
-    flows = {(run.alloc[at // size], run.alloc[at % size]): amount for at, amount in enumerate(com) if amount}
-    assert flows == dict.fromkeys([(node, stripe) for node in (0, 1, 5) for stripe in (3, 4)], 2.0)
 
 
 def ran(
@@ -93,14 +41,6 @@ def test_times_by_hand(stripes: int, checkpoint_s: float, tmp_path: Path) -> Non
     assert record.moved_bytes == moved
     assert len(set(record.allocation.storages)) == stripes
     assert record.allocation.bb_bytes == 8 * GB // stripes
-
-
-def test_a_striped_buffer_takes_one_turn(tmp_path: Path) -> None:
-    """The nodes have two I/O nodes; the bytes of the buffer move once all the same."""
-    settings = {"io_control": "exclusive", "io_node_depth": "1"}
-    played = ran(tmp_path, {"bb_total": 8 * GB, "bb_stripes": 2}, nodes=8, **settings)
-    assert played.watch.states == {"w0!1": JobState.COMPLETED_SUCCESSFULLY}
-    assert played.records["w0!1"].moved_bytes["stage_in"] == 8 * GB
 
 
 def test_a_policy_that_packs_requests_refuses_stripes(tmp_path: Path) -> None:

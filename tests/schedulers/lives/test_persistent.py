@@ -21,7 +21,6 @@ from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Start
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import View
 from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change, play
@@ -90,28 +89,6 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     assert (summary.jobs, summary.rejected) == (3, 1)  # statistics are about jobs with nodes
 
 
-def test_a_job_with_nodes_creates_uses_and_destroys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own buffer is destroyed when it has ended and users that were submitted earlier have ended, too."""
-    jobs = [
-        job(0, 0.0, 2, 20.0, bb_create=created("a", 6)),
-        job(1, 1.0, 2, 50.0, bb_use=["a"]),
-        job(2, 2.0, 2, 10.0, bb_use=["a"], bb_destroy=["a"]),
-        job(3, 3.0, 2, 10.0, bb_create=created("a", 4, 1)),
-        job(4, 4.0, 2, 10.0, bb_use=["a"]),
-    ]
-    rows, kept, session = played(tmp_path, monkeypatch, jobs)
-    starts = {name: float(row["starting_time"]) for name, row in rows.items()}
-    assert [one["created_by"] for one in kept] == ["w0!0", "w0!3"]
-    assert starts["0"] == pytest.approx(0.0, abs=0.01)
-    assert starts["1"] == pytest.approx(1.0, abs=0.01)
-    assert starts["2"] == pytest.approx(2.0, abs=0.01)
-    assert float(kept[0]["destroyed_s"]) == pytest.approx(51.0, abs=0.01)  # job 1 uses it until then
-    assert kept[0]["destroyed_by"] == "w0!2"
-    assert starts["3"] == starts["4"] == pytest.approx(51.0, abs=0.01)
-    assert kept[1]["destroyed_s"] == ""
-    assert sorted(session.book.timeline.free_storage_now()) == [6 * GB, 10 * GB]
-
-
 def test_a_later_user_waits_for_the_creation_after_a_destruction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,24 +135,6 @@ def test_what_cannot_be_met_is_rejected_with_the_reason(
     assert reason in table.read_text(encoding="utf-8")
 
 
-def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A persistent buffer counts: the second one waits for the end of the first."""
-    jobs = [
-        job(0, 0.0, 0, bb_create=created("a", 6), user="u"),
-        job(1, 1.0, 2, 30.0, bb_use=["a"], bb_destroy=["a"], user="u"),
-        job(2, 2.0, 0, bb_create=created("b", 6), user="u"),
-        job(3, 2.0, 0, bb_create=created("c", 6), user="v"),
-        job(4, 3.0, 0, bb_create=created("d", 12), user="v"),
-        job(5, 3.0, 2, bb_total=11 * GB, bb_stripes=2, user="v"),
-    ]
-    rows, kept, _ = played(tmp_path, monkeypatch, jobs, bb_user_limit="1e10")
-    times = {one["name"]: float(one["created_s"]) for one in kept}
-    assert times == pytest.approx({"a": 0.0, "c": 2.0, "b": 31.0}, abs=0.01)
-    assert (rows["4"]["final_state"], rows["5"]["final_state"]) == ("REJECTED", "REJECTED")
-    (table,) = tmp_path.rglob("rejections.csv")
-    assert "bb 11 GB in all > 10 GB that a user may hold (bb_user_limit)" in table.read_text(encoding="utf-8")
-
-
 def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
     """Failed before: job 1 has its buffer of 6 GB, and its persistent one of 5 GB is out from 5 to 60 s; the policy
     does not see it then, and job 2 was given 2 GB beside it, where its user may hold 12.
@@ -215,22 +174,6 @@ def test_what_would_wait_for_ever_is_rejected_in_the_end(tmp_path: Path, monkeyp
         "its user may hold no burst buffer of 2000000000 bytes beside a",
     ):
         assert words in reasons
-
-
-@pytest.mark.parametrize("policy", sorted(set(POLICIES) - {"replay"}))
-def test_every_policy_leaves_room_for_a_buffer_without_end(
-    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Jobs keep the storage busy; the creation gets its bytes when the first of them ends, and its user runs."""
-    own = {"bb": 3 * GB}
-    jobs = [job(number, 0.5 * number, 3, 30.0, **own) for number in range(4)]
-    jobs += [job(10, 1.2, 0, bb_create=created("p", 8)), job(11, 2.1, 2, 10.0, bb_use=["p"])]
-    jobs += [job(number, 3.0 + number, 1, 5.0, **own) for number in range(20, 24)]
-    rows, kept, session = played(tmp_path, monkeypatch, jobs, policy)
-    assert {row["final_state"] for row in rows.values()} == {"COMPLETED_SUCCESSFULLY"}
-    assert [one["name"] for one in kept] == ["p"]
-    assert float(rows["11"]["starting_time"]) >= float(kept[0]["created_s"])
-    assert session.book.timeline.free_storage_now() == [6 * GB, 6 * GB]
 
 
 def test_objects_and_bytes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

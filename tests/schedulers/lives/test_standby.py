@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.terms import Cadence
 from tests.properties.outage_world import Change
-from tests.schedulers.lives.story import FOUR_RACKS, GB, TINY, TWO_RACKS, job, play
+from tests.schedulers.lives.story import FOUR_RACKS, GB, TINY, job, play
 
 PROFILES: dict[str, Any] = {
     "p5": {"type": "parallel_homogeneous", "cpu": 1e7, "com": 1e6},
@@ -82,32 +81,6 @@ def test_a_buffer_that_is_free_now_but_booked_for_later(policy: str, life: str, 
         assert "no room for its burst buffer beside ref" in story.reasons["B"]
 
 
-@pytest.mark.parametrize("life", ["slurm", "standby"])
-@pytest.mark.parametrize("policy", ["fcfs", "easy"])
-def test_the_same_with_a_pass_for_every_event(policy: str, life: str) -> None:
-    """Job 25 gets its buffer when a job ends that held one on the same storage node; the creation goes before."""
-    jobs = [
-        job("10", 0, 2, "p10", walltime=5, bb_total=2 * GB),
-        job("28", 0, 1, "p28", bb=1),
-        job("none0", 0, 0, "none", bb_create=created("b", 4)),
-        job("31", 1, 1, "p31", bb_total=2 * GB),
-        job("25", 2, 1, "p25"),
-    ]
-    profiles = {
-        "p10": {"type": "delay", "delay": 1000},
-        "p31": {"type": "delay", "delay": 20},
-        "p25": {"type": "delay", "delay": 20, "bb": 1333333333, "stage_in_s": 7.0, "stage_out_s": 11.0},
-        "p28": {"type": "delay", "delay": 0.01, "stage_in_s": 100.0, "stage_out_s": 2.0},
-        "none": {"type": "delay", "delay": 1.0},
-    }
-    spec = SessionSpec(policy, settings={"bb_life": life}, cadence=Cadence.EVENT)
-    story = play(TWO_RACKS, spec, jobs, profiles)
-    assert story.created_s == pytest.approx({"b": 5.0}, abs=0.01)
-    assert story.held_s["25"] == pytest.approx(25.0, abs=0.01)
-    assert story.started_s["25"] == pytest.approx(32.0, abs=0.01)
-    assert not story.reasons
-
-
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan"])
 @pytest.mark.parametrize("holders", [1, 2])
 def test_a_stage_in_that_is_late_goes_before_a_creation(policy: str, holders: int) -> None:
@@ -124,33 +97,6 @@ def test_a_stage_in_that_is_late_goes_before_a_creation(policy: str, holders: in
     )
     assert story.created_s == pytest.approx({"c": 40 + 12 * holders}, abs=0.01)
     assert story.started_s["B"] == story.created_s["c"]
-
-
-@pytest.mark.parametrize("life", ["with-nodes", "slurm", "standby", "two-reservations"])
-@pytest.mark.parametrize("last", [False, True])
-def test_what_a_policy_rejects_may_be_what_a_creation_waited_for(life: str, *, last: bool) -> None:
-    """Job 31 waits for a creation that cannot be met beside ``a``: it is rejected when nothing else happens.
-
-    Under ``slurm`` and ``standby`` the last thing that happens is that ``replay`` rejects job 5, which states no time
-    of its start, when its buffer is filled.
-    """
-    jobs = [
-        job("26", 0, 2, "p26", site_wait_s=0, bb_create=[{"name": "a", "bytes": 4 * GB, "stripes": 1}]),
-        job("31", 16, 2, "p31", site_wait_s=0, bb_create=created("a.b", 1)),
-        job("5", 20 if last else 0, 2, "p5"),
-    ]
-    profiles = {
-        "p5": {"type": "delay", "delay": 5.0, "bb_total": 1, "stage_in_s": 10000.0},
-        "p26": {"type": "delay", "delay": 7.5},
-        "p31": {"type": "delay", "delay": 20.0},
-    }
-    model = "io" if life == "with-nodes" else "rigid"
-    story = play(TWO_RACKS, SessionSpec("replay", model=model, settings={"bb_life": life}), jobs, profiles)
-    assert "no wait at its site" in story.reasons.pop("5")
-    assert story.reasons == {
-        "31": "no room for the persistent buffer a.b beside a, and nothing more will be given back"
-    }
-    assert list(story.started_s) == ["26"]
 
 
 def test_a_job_that_holds_its_own_buffer_frees_nothing_while_it_waits_for_another() -> None:

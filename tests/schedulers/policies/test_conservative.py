@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spillway.core import Fit, Timeline
+from spillway.core import Timeline
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.explanations import Role
@@ -21,14 +21,6 @@ from tests.schedulers.policies.scenes import job
 from tests.schedulers.runtimes import rigid
 
 EIGHT = MiniMachine(nodes=8)
-
-
-def promised_after(timeline: Timeline, queue: list[Job], promises: dict[str, Fit]) -> dict[str, float]:
-    """Starts and promised starts of jobs with these promises after a pass on a timeline."""
-    notebook: dict[str, Any] = {PROMISES: dict(promises)}
-    view = View(timeline.now_s, timeline.machine, queue, [], timeline.copy, random.Random(0), notebook)
-    starts = {decision.job.id: timeline.now_s for decision in Conservative()(view)}  # type: ignore[union-attr]
-    return starts | {job_id: promise.start_s for job_id, promise in notebook[PROMISES].items()}
 
 
 def machine(shape: MiniMachine) -> Machine:
@@ -57,32 +49,6 @@ def test_a_late_report_moves_the_promises_behind_it_and_none_passes_another(late
             if note.role is Role.RESERVED:
                 first.setdefault(job_id, note.estimate_s)
     assert first == {"w0!1": 10.0, "w0!2": 20.0, "w0!3": 120.0}
-
-
-def test_only_what_waits_for_something_late_shifts() -> None:
-    """Nodes 0 and 1 are free at 10 s, not at 7 s as expected; nodes 2 and 3 as promised."""
-    timeline = Timeline(machine(MiniMachine(nodes=4)))
-    timeline.reserve(0.0, 10.0, Allocation((0, 1)))
-    timeline.reserve(0.0, 9.0, Allocation((2, 3)))
-    queue = [job(0, 2, 6.0), job(1, 2, 6.0), job(2, 4, 10.0), job(3, 1, 50.0)]
-    promises = {
-        queue[0].id: Fit(7.0, Allocation((0, 1))),
-        queue[1].id: Fit(9.0, Allocation((2, 3))),
-        queue[2].id: Fit(15.0, Allocation((0, 1, 2, 3))),
-        queue[3].id: Fit(25.0, Allocation((0,))),
-    }
-    assert list(promised_after(timeline, queue, promises).values()) == [10.0, 9.0, 16.0, 26.0]
-
-
-def test_a_promise_whose_node_is_out_is_made_anew_behind_the_others() -> None:
-    """Those keep theirs, also where it was submitted before them."""
-    timeline = Timeline(machine(MiniMachine(nodes=3)))
-    timeline.reserve(0.0, 10.0, Allocation((0, 1, 2)))
-    queue = [job(0, 2, 50.0), job(1, 1, 50.0)]
-    promises = {queue[0].id: Fit(10.0, Allocation((0, 1))), queue[1].id: Fit(10.0, Allocation((2,)))}
-    timeline.release(0.0, 10.0, Allocation((1,)))
-    timeline.close((1,), ())
-    assert promised_after(timeline, queue, promises) == {queue[0].id: 60.0, queue[1].id: 10.0}
 
 
 def passes(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.model.explanations import Binding, PassNotes, Role
+from spillway.schedulers.model.explanations import Binding, PassNotes
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policies import POLICIES
@@ -90,26 +90,6 @@ def test_backfilling_keeps_the_average() -> None:
     assert simulate(Pack(order="random"), [*jobs, large])[2] == 20.0
 
 
-def test_jobs_that_arrive_later_join_or_wait() -> None:
-    """One arrives at 5 s and ends before the pack does, another would not: it makes the next pack."""
-    jobs = [MiniJob(0.0, 5, 20.0, 20.0), MiniJob(5.0, 5, 15.0, 15.0), MiniJob(6.0, 1, 30.0, 30.0)]
-    assert simulate(Pack(), jobs) == {0: 0.0, 1: 5.0, 2: 20.0}
-
-
-def test_the_next_pack_waits_for_a_job_that_takes_longer() -> None:
-    """Job 0 was expected to end at 10 s and ends at 30 s: nothing is backfilled after 10 s, the next pack waits."""
-    machine = wide()
-    notebook: dict[str, Any] = {}
-    first, second = job(0, 5, 10.0), job(1, 5, 5.0)
-    policy = Pack()
-    started(policy, view(machine, [first], notebook=notebook))
-    late = view(machine, [second], 12.0, busy=[first], notebook=notebook, notes=(notes := PassNotes()))
-    assert list(policy(late)) == []
-    assert notes.notes["w0!1"].role is Role.PASSED_OVER
-    after = view(machine, [second], 30.0, notebook=notebook)
-    assert numbers(started(policy, after)) == [1]
-
-
 @pytest.mark.parametrize(("nodes", "rate", "binding"), [(6, 0, Binding.NODES), (1, 95, Binding.BANDWIDTH)])
 def test_a_pack_says_why_a_job_waits(nodes: int, rate: int, binding: Binding) -> None:
     """The nodes are taken, or the average would be too high."""
@@ -139,21 +119,3 @@ def test_the_average_of_every_link_is_kept() -> None:
     assert found == {0: (0,), 1: (4,), 3: (1,)}
     assert notes.notes["w0!2"].binding is Binding.BANDWIDTH
     assert places(jobs, Pack(order="random", constraint="none")) == {0: (0,), 1: (1,), 2: (2,)}
-
-
-def test_a_job_is_spread_over_racks() -> None:
-    """Four nodes of 40 bytes/s: two on each rack, also where the job is the pack's first."""
-    assert places([job(0, 4, 10.0, io_rate=40)], Pack()) == {0: (0, 1, 4, 5)}
-
-
-def test_averages_of_links_are_over_the_pack() -> None:
-    """Job 0 moves 600 bytes in 10 s, job 1 1,000 in 20 s: with it the pack lasts 20 s and a rack carries 2,000 bytes.
-    Both share rack 0, which has 400 left: job 2 (600) goes to the other one."""
-    jobs = [job(0, 1, 10.0, io_rate=60), job(1, 1, 20.0, io_rate=50), job(2, 1, 10.0, io_rate=60)]
-    assert places(jobs, Pack(order="random")) == {0: (0,), 1: (1,), 2: (4,)}
-
-
-def test_a_first_job_that_no_link_carries_starts_alone() -> None:
-    """5 nodes of 50 bytes/s exceed the file system's average; as in the paper, a pack's first job always starts."""
-    jobs = [job(0, 5, 10.0, io_rate=50), job(1, 1, 10.0, io_rate=1)]
-    assert places(jobs, Pack(order="random")) == {0: (0, 1, 2, 3, 4)}

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies import POLICIES
@@ -66,32 +65,6 @@ def test_the_default_has_no_guard_and_an_option_brings_it_back() -> None:
         alpha=1.3, beta=0.3, expected=0.875, guard_quantile=1.0, search="delayed+easy", placements=200_000,
     )  # fmt: skip
     assert POLICIES["plan"].build({"guard_quantile": "1"}) == guarded
-
-
-def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:
-    """All nodes are kept for an old job from 100 s on: 110 s of walltime do not fit before it, 7/8 of them do."""
-    queue = [job(0, 10, 10.0, submit_s=0.0), job(1, 6, 110.0, submit_s=10_000.0)]
-    for expected, starts in ((1.0, []), (0.875, [1])):
-        seen = view(MACHINE, queue, now_s=10_000.0, busy=[job(9, 4, 100.0)])
-        assert numbers(started(Plan(alpha=2.0, expected=expected), seen)) == starts
-
-
-def test_depth_reserves_for_the_first_job() -> None:
-    """The first needs all nodes at 100 s; no job longer than that may start beside the running one."""
-    queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 6, 100.0)]
-    seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)], notes=PassNotes())
-    assert numbers(started(Plan(alpha=1.0, depth=1), seen)) == [2]
-    assert seen.notes is not None
-    assert seen.notes.notes["w0!0"].role is Role.RESERVED
-    assert seen.notes.notes["w0!0"].estimate_s == 100.0
-
-
-def test_literal_depth_idles_behind_a_reservation_that_begins_now() -> None:
-    """The thesis's code does not start a job in the pass that reserves for it."""
-    queue = [job(0, 10, 50.0), job(1, 6, 50.0)]
-    busy = [job(9, 4, 100.0)]
-    assert numbers(started(Plan(depth=2), view(MACHINE, queue, busy=busy))) == [1]
-    assert numbers(started(Plan(depth=2, literal_depth=True), view(MACHINE, queue, busy=busy))) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Cadence, Terms
+from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
@@ -38,23 +38,6 @@ def test_jobs_start_when_their_site_started_them() -> None:
     assert session.warnings() == ()
 
 
-def test_late_jobs_start_in_the_order_of_their_site_and_others_in_time() -> None:
-    """Six nodes are due at 10 s, the machine has four: one job waits for nodes, a later one for the burst buffer."""
-    jobs = [
-        job(0.0, 4, 20.0, 10.0, GB),  # 10 to 30
-        job(0.0, 2, 100.0, 11.0),  # due at 11: nodes at 30
-        job(0.0, 2, 100.0, 12.0, 5 * GB),  # due at 12: at 30 as well
-        job(1.0, 1, 5.0, 199.0, GB),  # in time
-    ]
-    played, session = replayed(jobs)
-    assert played.starts == {"w0!0": 10.0, "w0!1": 30.0, "w0!2": 30.0, "w0!3": 200.0}
-    assert session.warnings() == (
-        "the log's schedule does not fit the stated machine: 2 of 4 jobs start late (2 for nodes), up to 19 s; it "
-        "needs 8 nodes at its peak, the machine has 4; it needs 14 GB of burst buffers at its peak, the "
-        "machine has 10 GB",
-    )
-
-
 def test_a_burst_buffer_that_is_full_is_named() -> None:
     """The nodes would do."""
     played, session = replayed([job(0.0, 1, 7200.0, 0.0, 8 * GB), job(0.0, 1, 10.0, 5.0, 8 * GB)])
@@ -63,13 +46,6 @@ def test_a_burst_buffer_that_is_full_is_named() -> None:
         "the log's schedule does not fit the stated machine: 1 of 2 jobs start late (1 for burst buffers), up to "
         "120 min; it needs 16 GB of burst buffers at its peak, the machine has 10 GB",
     )
-
-
-def test_whole_seconds_are_no_delay() -> None:
-    """A log rounds: a job that ends within the second in which the next one starts makes nothing late."""
-    played, session = replayed([job(0.0, 4, 10.4, 0.0, GB), job(0.0, 4, 10.0, 10.0)])
-    assert played.starts["w0!1"] == 10.4
-    assert session.warnings() == ()
 
 
 @pytest.mark.parametrize("wait", [None, "7", -1, True, float("nan")])
@@ -92,15 +68,6 @@ def test_notes_say_until_when_a_job_waits() -> None:
     assert notes[0.0].notes["w0!1"].role is Role.PLANNED
     assert notes[0.0].notes["w0!1"].estimate_s == 12.0
     assert notes[12.0].notes["w0!1"].binding is Binding.NODES
-
-
-def test_passes_for_every_event_start_the_same() -> None:
-    """For any number of calls."""
-    jobs = [job(float(i % 7), 1 + i % 4, 5.0 + i % 3, float(3 * i)) for i in range(20)]
-    often = Played()
-    session = Session(POLICIES["replay"].build({}), rigid(), terms=Terms(cadence=Cadence.EVENT), observer=often)
-    play(session, MACHINE, [replace(one) for one in jobs])
-    assert often.starts == replayed(jobs)[0].starts
 
 
 @pytest.mark.parametrize(("patience", "start_s"), [(1e9, 1000.0), (100.0, 130.0)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,21 +55,3 @@ def test_a_plan_of_its_order_starts_nothing_later(
     assert sorted(order.tolist()) == list(range(len(jobs)))
     planner.score(order)
     assert all(planner.starts_s[job] <= start_s for job, start_s in enumerate(starts_of(timeline, jobs)))
-
-
-def test_by_hand() -> None:
-    """Six of eight nodes run until 10 s, so the first job of 4 nodes starts then; the next has the 2 nodes now.
-
-    At 10 s the first takes four nodes, and four are left: the job of 2 nodes for 5 s starts then, too.
-    """
-    timeline, jobs = world([(6, 0, 10.0)], [(4, 0, 10.0), (2, 0, 10.0), (2, 0, 5.0)])
-    assert starts_of(timeline, jobs) == [10.0, 0.0, 10.0]
-    planner = Planner(timeline, jobs, lambda job: job.walltime_s, Objective())
-    assert planner.backfilled(np.arange(3, dtype=np.int32)).tolist() == [1, 0, 2]
-
-
-def test_a_job_that_never_fits_reserves_nothing() -> None:
-    """Nine nodes of eight: the job behind it starts now, although it would take all nodes for ever."""
-    timeline, jobs = world([], [(8, 0, 10.0), (8, 0, 20.0)])
-    jobs[0] = Job("w!0", 0, 0.0, 10.0, 9)
-    assert starts_of(timeline, jobs) == [math.inf, 0.0]

@@ -17,7 +17,6 @@ from spillway.schedulers.policykit.nodespace import (
     Limits,
     NodeSpace,
     Planning,
-    looked_at_after,
     members,
     number_of,
     of_nodes,
@@ -223,32 +222,6 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart:
     return math.inf, 0
 
 
-def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
-    """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s is planned for a second after
-    180 s in steps of a minute, and one on two for now. Between occurrences of a reservation of its own the end counts
-    as it is.
-    """
-    jobs = [Job("w!0", 0, 0.0, 200.0, 4, partitions=(0,)), Job("w!1", 1, 0.0, 200.0, 2, partitions=(0,))]
-    view = view_of(4, [], jobs)
-    view.taken = (taken := TakenNodes(100.0, 150.0, frozenset({0, 1})),)
-    limits = Limits(0.0, 60.0, 1e9)
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
-    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [181.0, 0.0]
-    assert looked_at_after(taken._replace(gap=True), 60.0) == 150.0
-
-
-def test_jobs_are_planned_into_windows_that_the_search_does_not_begin_before() -> None:
-    """Four nodes, all taken from 100 s to 150 s, one busy until 50 s: a job of 60 s on four is planned for 50 s, since
-    [0, 60) is free of the window. One of 110 s is looked for after it, and planned for 181 s.
-    """
-    jobs = [Job(f"w!{at}", at, 0.0, walltime_s, 4, partitions=(0,)) for at, walltime_s in enumerate((60.0, 110.0))]
-    view = view_of(4, [(50.9, (3,))], jobs)
-    view.taken = (TakenNodes(100.0, 150.0, frozenset(range(4))),)
-    limits = Limits(0.0, 60.0, 1e9)
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
-    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [50.0, 181.0]
-
-
 @pytest.mark.parametrize(("keeps", "start_s"), [(False, 130.0), (True, 181.0)])
 def test_a_job_that_has_just_started_may_keep_its_node_reserved(keeps: bool, start_s: float) -> None:
     """Two nodes, of which 1 is taken from 100 s to 150 s. Job 0, of 130 s, starts on node 0; job 1, of 50 s, needs 2.
@@ -271,36 +244,6 @@ def test_a_job_that_has_just_started_may_keep_its_node_reserved(keeps: bool, sta
     assert planning.start_s(second, 0.0) == start_s
 
 
-def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -> None:
-    """Jobs 0 and 1 are to leave nodes 2 and 1 at 90.7 s and 90.2 s, which is 90 s for Slurm: a job on two nodes waits
-    for the first of them, beside the idle node 0.
-    """
-    job = Job("w!9", 9, 0.0, 60.0, 2, partitions=(0,))
-    view = view_of(4, [(90.7, (2,)), (90.2, (1,)), (200.0, (3,))], [job])
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
-    space = planning._space
-    assert [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning] == [(90.0, (0, 2))]
-
-
-def test_windows_of_expected_ends_close_before_any_running_job() -> None:
-    """Node 0 of four is left at 10 s, node 1 at 200 s, 3 at 300 s; partition b is nodes 0 and 1. Windows begin at 30 s.
-
-    After 10 s the next job, on node 1 or 3, leaves after the first window's end, 60 s: a job of b on one node is
-    planned for 10 s. If another one leaves node 2 at 50 s, it is next: it is none of b's, and only the one after it,
-    which leaves node 1 at 200 s, is followed by a check.
-    """
-    job = Job("w!9", 9, 0.0, 60.0, 1, partitions=(1,))
-    others: Leaving = [(200.0, (1,)), (300.0, (3,))]
-    for leaving, start_s in (
-        ([(10.0, (0,)), *others], 10.0),
-        ([(10.0, (0,)), (50.0, (2,)), *others], 200.0),
-    ):
-        view = view_of(4, leaving, [job])
-        limits = Limits(0.0, 60.0, 1e9, in_windows=True)
-        planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
-        assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [start_s]
-
-
 def test_limits_are_extended_by_configuration() -> None:
     """A job to be left at 90.99 s that took 0.02 s more to be configured leaves at 91 s, another one at 90 s."""
     job = Job("w!9", 9, 0.0, 60.0, 2, partitions=(0,))
@@ -310,15 +253,3 @@ def test_limits_are_extended_by_configuration() -> None:
         space = NodeSpace.of(view, longer)
         planning = Planning(space, Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
         assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [start_s]
-
-
-def test_a_search_ends_soon_after_the_job() -> None:
-    """Three nodes are reserved one after another, at 60, 120 and 180 s, until 300 s. A job of 130 s comes upon 300 s:
-    of the segments that begin at 0, 60, 120 and 180 s the last one begins after its end, and the next is examined. For
-    a job of 70 s the third is such a one: no later time is found.
-    """
-    space = PlainSpace(0.0, 0b111, [])
-    for node, begin_s in enumerate((60.0, 120.0, 180.0)):
-        space.reserve(begin_s, 300.0, 1 << node)
-    assert space.search(0b111, 0.0, 130.0, 1e9) == (0b100, 300.0)
-    assert space.search(0b111, 0.0, 70.0, 1e9) == (0b110, math.inf)

@@ -14,9 +14,8 @@ from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Decision, Preempt, Start
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Reservation, Scheduler
+from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import Running, View
 from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
@@ -301,27 +300,6 @@ def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
         assert story.starts["5"] == 10
 
 
-def test_under_two_reservations() -> None:
-    """A job with a buffer gets it when its nodes are foreseen, at 96 s, and preempts no job before; others do."""
-    buffered = job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)
-    assert play(tiers(), [job(0, 8, 100), buffered], bb_life="two-reservations").starts["2"] >= 100
-    assert play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")], bb_life="two-reservations").starts["2"] == 10
-
-
-@pytest.mark.parametrize("flags", [("FLEX",), ()])
-def test_what_is_promised_is_kept_from_jobs_of_a_reservation(flags: tuple[str, ...]) -> None:
-    """Nodes 0 and 1 are reserved. Job 1 has five of the others, and until 25 s when job 2 of six is promised the sixth.
-
-    Job 3 of three nodes, of the reservation, comes at 11 s. Where it may use other nodes, too, three are free, but one
-    is promised: it starts when job 2 has ended. Where it may not, it never starts.
-    """
-    site = tiers("cancel", 15.0, reservations=(Reservation("r", 0.0, 1000.0, nodes="0-1", flags=flags),))
-    jobs = [job(0, 5, 100), job(10, 6, 20, "high"), job(11, 3, 50, reservation="r")]
-    story = play(site, jobs, begins="1970-01-01T00:00:00")
-    assert story.starts == {"1": 0, "2": 25, **({"3": 45} if flags else {})}
-    assert list(story.rejections) == ([] if flags else ["3"])
-
-
 SUSPENDING = tiers("suspend")
 
 
@@ -391,14 +369,3 @@ def test_what_the_simulator_must_offer() -> None:
     """Requeued jobs are registered anew; without requeueing Batsim may run without dynamic jobs."""
     needs = [SessionSpec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
     assert [(one.dynamic_jobs, one.profile_reuse) for one in needs] == [(True, True), (False, False)]
-
-
-def test_heights() -> None:
-    """Heights of chains of QOS, and of tiers above the lowest preemptible one."""
-    several = (Qos("a", preempt=("b", "c")), Qos("b", preempt=("c",)), Qos("c"), Qos("d", preempt=("e",)), Qos("e"))
-    site = Site(qos=several, scheduler=Scheduler(preempt="qos", preempts="requeue"))
-    rules = Preemption(site)
-    found = [rules.height(Job("w!1", 0, 0.0, 9.0, 1, extras={"qos": name})) for name in "abcde"]
-    assert found == [2, 1, 0, 1, 0]
-    assert (rules.active, rules.requeues) == (True, True)
-    assert not Preemption(Site(qos=several)).active

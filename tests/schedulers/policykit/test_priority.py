@@ -88,16 +88,6 @@ def test_age_is_a_share_of_the_longest_and_grows_once_in_a_period() -> None:
     assert ages == [0.0, 200.0, 500.0, 1000.0, 1000.0]
 
 
-def test_priorities_move_on_with_the_passes_of_a_session() -> None:
-    """The same in one memory: a job that comes between two calculations has age 0 until the next."""
-    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
-    queue = [job(0, 1, 60.0, submit_s=100.0)]
-    assert of(site, queue, 310.0, notebook=notebook) == [200]
-    queue.append(job(1, 1, 60.0, submit_s=400.0))
-    assert of(site, queue, 599.0, notebook=notebook) == [200, 1]
-    assert of(site, queue, 600.0, notebook=notebook) == [500, 200]
-
-
 def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     """Its wait for them does not count: it was submitted at 0 s, and held until 500 s; the first pass after that was at
     510 s, and age counts from then on.
@@ -106,18 +96,6 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     one = replaced(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
     assert of(site, [one], 510.0, notebook=notebook) == [1]
     assert of(site, [one], 600.0, notebook=notebook) == [90]
-
-
-def test_age_goes_on_when_rows_of_others_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that was held is seen first at 510 s, beside four that leave: at 600 and 900 s it is as old as ever."""
-    monkeypatch.setattr("spillway.schedulers.policykit.priority._SPARE", 1)
-    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
-    one = replaced(job(4, 1, 60.0, submit_s=500.0), held_s=500.0)
-    others = [job(number, 1, 60.0, submit_s=500.0) for number in range(4)]
-    assert of(site, [*others, one], 510.0, notebook=notebook) == [1] * 5
-    assert of(site, [one], 600.0, notebook=notebook) == [90]
-    late = job(5, 1, 60.0, submit_s=700.0)
-    assert of(site, [late, one], 900.0, notebook=notebook) == [200, 390]
 
 
 def test_age_counts_in_whole_seconds() -> None:
@@ -353,27 +331,6 @@ def test_usage_counts_half_after_its_half_life() -> None:
         assert shares(site, queue_of("ann", "bob"), past, 2000.0) == pytest.approx(expected)
 
 
-def test_usage_is_that_of_the_begin_of_the_period() -> None:
-    """Periods of 300 s, now 500 s. By 300 s ann had used 300 node-seconds, bob, with 3 nodes from 250 s on, 150; by now
-    he has used 600, and ann, with a job until 400 s, 400. So bob still comes first.
-    """
-    site = Site(weights=Weights(fairshare=300, half_life_s=0.0))
-    past = ended(("ann", 0, 400, 1), ("bob", 250, 450, 3))
-    assert shares(site, queue_of("ann", "bob"), past, 500.0) == pytest.approx([150.0, 300.0])
-    assert shares(site, queue_of("ann", "bob"), past, 600.0) == pytest.approx([300.0, 150.0])
-
-
-def test_running_jobs_count_until_the_begin_of_the_period() -> None:
-    """eve's job runs on 2 nodes since 0 s and counts 600 node-seconds at 300 s; bob has had 500."""
-    site = Site(weights=Weights(fairshare=300, half_life_s=0.0))
-    busy = [with_fields(job(9, 2, 1e4), user="eve")]
-    running = view(MACHINE, [], 0.0, busy=busy).running
-    found = seen(site, queue := queue_of("eve", "bob"), 350.0)
-    found.running, found.finished = running, ended(("bob", 0, 100, 5))
-    terms = dict(priorities_of(found).explained(queue))
-    assert [terms[one.id].fairshare for one in queue] == pytest.approx([150.0, 300.0])
-
-
 def test_usage_counts_by_quality_of_service_and_as_billed() -> None:
     """ann's 100 node-seconds count a tenth; bob has had 20 and comes last. Billed by buffers alone, both have had
     nothing, and tie.
@@ -384,18 +341,6 @@ def test_usage_counts_by_quality_of_service_and_as_billed() -> None:
     assert shares(site, queue, past, 300.0) == pytest.approx([300.0, 150.0])
     billed = msgspec.structs.replace(site, weights=Weights(fairshare=300, billing={"bb": 1.0}))
     assert shares(billed, queue, past, 300.0) == pytest.approx([300.0, 300.0])
-
-
-def test_who_comes_between_two_calculations_has_used_nothing() -> None:
-    """dan's job is there at once, with the factor 1; at the next calculation he is one of three users."""
-    site, notebook = Site(weights=Weights(fairshare=300)), dict[str, Any]()
-    past, queue = ended(("ann", 0, 100, 1), ("bob", 0, 100, 3)), queue_of("ann", "bob")
-    for now_s, expected in ((300.0, [300, 150]), (400.0, [300, 150, 300]), (600.0, [200, 100, 300])):
-        found = seen(site, queue, now_s, notebook=notebook)
-        found.finished = past
-        terms = dict(priorities_of(found).explained(queue))
-        assert [terms[one.id].priority for one in queue] == expected
-        queue = [*queue_of("ann", "bob"), replaced(queue_of("", "", "dan")[2], submit_time_s=350.0)]
 
 
 # ---------------------------------------------------------------------------------------------- around it
@@ -417,13 +362,3 @@ def test_notes_have_the_terms() -> None:
     ordered(seen(site, queue, DAY_S, notes=notes), queue, "multifactor")
     assert notes.priorities["w0!1"] == Priority(242, 0.0, pytest.approx(1000 / 7), 0.0, 0.0, 100.0, 0.0, 0.0, 0.0, 0.0)
     assert notes.priorities["w0!0"].priority == 152
-
-
-def test_memory_does_not_grow_for_ever() -> None:
-    """Rows of jobs that have left are freed; the others keep their priorities."""
-    site, notebook = Site(weights=Weights(size=1000)), dict[str, Any]()
-    for first in range(0, 8_000, 100):
-        queue = [job(number, 1 + number % 10, 60.0) for number in range(first, first + 100)]
-        found = of(site, queue, 300.0 * first, notebook=notebook)
-        assert found == [100 * one.nodes for one in queue]
-    assert len(notebook["priorities"]._places) < 1500

@@ -104,36 +104,6 @@ def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
         assert words in reasons
 
 
-def test_reserved_licenses_are_kept(tmp_path: Path) -> None:
-    """Three of four licences are reserved from 50 to 150 s, and no nodes. Job 1 (two, for 40 s) runs before; 2 (two,
-    for 60 s) would run into it and waits for its end; 3, of the reservation, has the reserved ones from its begin on; 4
-    takes the last licence."""
-    jobs = [
-        {"at": 0, "nodes": 1, "run": 40, "walltime": 40, "licenses": "solver:2"},
-        {"at": 1, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:2"},
-        {"at": 1, "nodes": 1, "run": 30, "walltime": 30, "licenses": "solver:3", "reservation": "course"},
-        {"at": 45, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:1"},
-    ]
-    reservation = _reserved("course", 50, "length_s = 100", "licenses = { solver = 3 }")
-    assert _starts(_play(tmp_path, jobs, reservation)) == {1: 0, 2: 150, 3: 50, 4: 45}
-
-
-def test_reserved_buffers_are_kept(tmp_path: Path) -> None:
-    """Six of ten GB of burst buffer are reserved every 100 s for 50 s, from 50 s on. A job of 5 GB and 40 s runs
-    before; one of 50 s between two occurrences, from 100 s on; one of 4 GB at once; one of the reservation has its 6 GB
-    from 50 s on."""
-    size = 1_000_000_000
-    jobs = [
-        {"at": 0, "nodes": 1, "run": 40, "walltime": 40, "bb": 5 * size},
-        {"at": 1, "nodes": 1, "run": 50, "walltime": 50, "bb": 5 * size},
-        {"at": 1, "nodes": 1, "run": 50, "walltime": 50, "bb": 4 * size},
-        {"at": 2, "nodes": 1, "run": 20, "walltime": 20, "bb": 6 * size, "reservation": "io"},
-    ]
-    reservation = _reserved("io", 50, "length_s = 50", "every_s = 100", 'tres = { "bb/lua" = 6000000000 }')
-    run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
-    assert _starts(run) == {1: 0, 2: 100, 3: 1, 4: 50}
-
-
 def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
     """Three of four licences are reserved for 40 of every 90 s from 200 s on, and all GB but four as long.
 
@@ -277,16 +247,6 @@ def test_maintenance_at_a_date(tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "jobs.txt"), *options, "--nodes", "4", "--out", str(tmp_path / "out")]) == 0
     (run,) = (tmp_path / "out").glob("jobs_*")
     assert _starts(run) == {1: 1, 2: 900}
-
-
-def test_a_flexible_reservation_binds_only_others(tmp_path: Path) -> None:
-    """With the flag FLEX a job of the reservation starts before it and ends after it, on any nodes; others do not."""
-    jobs = [
-        {"at": 0, "nodes": 4, "run": 300, "walltime": 300, "reservation": "team"},
-        {"at": 0, "nodes": 4, "run": 60, "walltime": 60},
-    ]
-    reservation = _reserved("team", 50, "length_s = 100", 'flags = ["ALL_NODES", "FLEX"]')
-    assert _starts(_play(tmp_path, jobs, reservation)) == {1: 0, 2: 300}
 
 
 _DRAWN = st.fixed_dictionaries(

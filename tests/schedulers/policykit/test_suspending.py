@@ -80,26 +80,6 @@ def test_who_was_suspended_last_goes_on_first() -> None:
     assert (story.ends["2#2"][0], story.ends["1#2"][0]) == (90, 180)
 
 
-def test_suspended_twice() -> None:
-    """Job 1 (100 s) is suspended from 10 to 30 s, and from 50 to 80 s: it ends at 150 s."""
-    story = suspended(SUSPENDING, [job(0, 8, 100), job(10, 8, 20, "high"), job(50, 4, 30, "high")])
-    assert story.starts == {"1": 0, "2": 10, "1#2": 30, "3": 50, "1#3": 80}
-    assert story.ends["1#3"] == (150, JobState.COMPLETED_SUCCESSFULLY)
-
-
-def test_its_walltime_stands_still() -> None:
-    """A job that would run 100 s may run 60 s: suspended from 10 to 30 s it is killed at 80 s."""
-    story = suspended(SUSPENDING, [job(0, 8, 100) | {"walltime": 60}, job(10, 8, 20, "high")])
-    assert story.ends["1#2"] == (80, JobState.COMPLETED_WALLTIME_REACHED)
-
-
-def test_grace_and_exempt_times() -> None:
-    """Job 1 is exempt until 15 s, and runs for 5 s from then: job 2 has its nodes from 20 to 30 s."""
-    story = suspended(tiers("suspend", grace_s=5.0, exempt_s=15.0), [job(0, 8, 100), job(10, 8, 10, "high")])
-    assert story.starts == {"1": 0, "2": 20, "1#2": 30}
-    assert story.ends["1#2"][0] == 110
-
-
 def test_what_cannot_be_cut_is_refused() -> None:
     """Job models with jobs that do more than compute, and buffers that are held longer than nodes."""
     jobs = [job(0, 8, 100), job(10, 8, 20, "high")]

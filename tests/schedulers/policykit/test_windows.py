@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
-from spillway.core import Timeline
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
-from spillway.schedulers.model.job import Allocation
-from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.windows import Window, parse_windows
 from tests.kit.runs import play_run
 
@@ -48,27 +43,6 @@ def _rows(table: bytes) -> dict[int, Mapping[str, str]]:
 
 def _job(at: int, nodes: int, run: int, walltime: int) -> Mapping[str, int]:
     return {"at": at, "nodes": nodes, "run": run, "walltime": walltime}
-
-
-def test_nobody_runs_into_a_window(tmp_path: Path) -> None:
-    """Four nodes, all in maintenance from 100 to 150 s. Job 1 may take until 90 s and starts at once; 2, until 110 s,
-    starts at 150 s. 3 needs all nodes for at most 20 s, which it gets when 1 has ended; 4 fills the gap before that."""
-    jobs = [_job(0, 2, 60, 90), _job(0, 2, 60, 110), _job(0, 4, 10, 20), _job(0, 2, 30, 40)]
-    table = _rows(_play(tmp_path, jobs, "easy", "100s 50s"))
-    assert {number: round(float(row["starting_time"])) for number, row in table.items()} == {1: 0, 2: 150, 3: 60, 4: 0}
-
-
-def test_some_nodes_and_again(tmp_path: Path) -> None:
-    """Nodes 0 and 1 are in maintenance for 50 s of every 100 s: a job of 60 s runs on the others alone, one of three
-    nodes never does, and its reason has both inequalities."""
-    jobs = [_job(0, 2, 60, 60), _job(0, 2, 40, 40), _job(0, 3, 60, 60)]
-    table = _rows(_play(tmp_path, jobs, "easy", "60s 50s every 100s nodes 0-1"))
-    assert table[1]["allocated_resources"] == "0-1"  # it ends as the window begins
-    assert table[2]["allocated_resources"] == "2-3"
-    assert table[3]["final_state"] == "REJECTED"
-    (reasons,) = (tmp_path / "out").glob("w_*/rejections.csv")
-    expected = "walltime 60 s > 50 s between two windows of maintenance, and 3 nodes > 2 outside of them"
-    assert expected in reasons.read_text()
 
 
 def test_a_window_that_is_over_at_the_begin() -> None:
@@ -127,26 +101,6 @@ def test_what_is_read() -> None:
     assert next(again.coming(5400.0)) == (176_400.0, 178_200.0)
 
 
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(1, 3)), max_size=6), st.data())
-def test_what_is_taken_from_a_timeline(booked: list[tuple[int, int, int]], data: st.DataObject) -> None:
-    """At every instant the nodes that were free, without those that are taken then; the invariants hold."""
-    timeline = Timeline(simple_machine(4, 0, 0))
-    for start_s, length_s, node in booked:
-        timeline.reserve_from(float(start_s), float(length_s), Allocation((node,)))
-    before = timeline.copy()
-    start_s, length_s = data.draw(st.integers(0, 30)), data.draw(st.integers(1, 9))
-    nodes = data.draw(st.sets(st.integers(0, 3), min_size=1))
-    timeline.take(start_s, start_s + length_s, nodes)
-    timeline.check()
-    for time_s in np.arange(0.0, 50.0, 0.5).tolist():
-        here, there = timeline.copy(), before.copy()
-        here.advance(time_s)
-        there.advance(time_s)
-        free = set(there.free_until(there.now_s).nodes)
-        left = set(here.free_until(here.now_s).nodes)
-        assert left == (free - nodes if start_s <= time_s < start_s + length_s else free)
-
-
 _DRAWN = st.builds(_job, st.integers(0, 60), st.integers(1, 4), st.sampled_from([5, 20, 50]), st.sampled_from([20, 45]))
 _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan:steps=20", "window", "maxutil"]
 
@@ -191,40 +145,3 @@ def test_the_price_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "maintenance=1d 12h nodes 0-39" in capsys.readouterr().out
     (run,) = [path for path in (tmp_path / "out").glob("*/run.json") if "1d 12h nodes 0-39" in path.read_text()]
     assert json.loads(run.read_text())["configuration"]["policy"]["session"]["maintenance"] == "1d 12h nodes 0-39"
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(0, 1), st.integers(1, 6)), max_size=6),
-    st.integers(0, 30),
-    st.integers(1, 9),
-    st.tuples(st.integers(0, 10), st.integers(0, 10)),
-    st.tuples(st.integers(0, 3), st.integers(0, 4)),
-    st.integers(0, 5),
-)
-def test_amounts_that_are_taken_from_a_timeline(
-    booked: list[tuple[int, int, int, int]],
-    start_s: int,
-    length_s: int,
-    bb_bytes: tuple[int, int],
-    pools: tuple[int, int],
-    drained: int,
-) -> None:
-    """At every instant the free amount of each storage node and pool, less the amount taken then, but never below zero;
-    also where a part of a storage node is drained. The invariants hold."""
-    machine = replace(simple_machine(2, 2, 10), pools=(CountedPool("a", 3), CountedPool("b", 4)))
-    timeline = Timeline(machine)
-    timeline.drain(1, drained)
-    for begin_s, duration_s, storage, size in booked:
-        part = Allocation((), (storage,), size, striped=True, pools=(0, size % 2))
-        timeline.reserve_from(float(begin_s), float(duration_s), part)
-    before = timeline.copy()
-    timeline.take(start_s, start_s + length_s, [], bb_bytes, pools)
-    timeline.check()
-    for time_s in np.arange(0.0, 50.0, 0.5).tolist():
-        here, there = timeline.copy(), before.copy()
-        here.advance(time_s)
-        there.advance(time_s)
-        taken = (*bb_bytes, *pools) if start_s <= time_s < start_s + length_s else (0, 0, 0, 0)
-        free = [*there.free_storage_now(), *there.free_pools_now()]
-        left = [*here.free_storage_now(), *here.free_pools_now()]
-        assert left == [max(one - amount, 0) for one, amount in zip(free, taken, strict=True)]

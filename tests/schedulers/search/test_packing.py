@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.core import Packer
 from spillway.schedulers.search.packing import Packing, PackingAnswer, pack
 from tests.reference.search import pack_plain
 from tests.schedulers.search.problems import is_packing
@@ -32,21 +31,6 @@ def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], capac
         assert is_packing(units, sizes, capacities, found.taken)
     elif found.verdict is PackingAnswer.NO:
         assert not found.taken.any()
-
-
-@settings(max_examples=100)
-@given(
-    st.lists(st.tuples(st.integers(1, 4), st.integers(5, 19)), min_size=2, max_size=6),
-    st.integers(2, 6),
-    st.integers(0, 6),
-)
-def test_equal_bins_nearly_full(items: list[tuple[int, int]], bins: int, spare: int) -> None:
-    """Equal bins with hardly any capacity to waste: symmetry, dominance and memory lose no packing."""
-    units, sizes = [one for one, _ in items], [size for _, size in items]
-    wanted = sum(one * size for one, size in items)
-    capacities = [-(-wanted // bins) + spare] * bins
-    if sum(units) <= 14:
-        assert (pack(units, sizes, capacities).verdict is PackingAnswer.YES) is pack_plain(units, sizes, capacities)
 
 
 @pytest.mark.parametrize(
@@ -78,41 +62,12 @@ def test_budget_leaves_a_question_open() -> None:
     assert packed(items, capacities, budget=100).steps <= 100
 
 
-def test_sizes_of_a_real_machine() -> None:
-    """Bytes of burst buffers, 12 storage nodes: a tight case that is decided in few steps."""
-    gb = 10**9
-    capacities = [
-        int(size * gb) for size in (1.43, 1.99, 3.43, 9.1, 10.05, 12.94, 21.2, 22.88, 28.1, 30.49, 37.36, 40.0)
-    ]
-    sizes = [int(size * gb) for size in (17.55, 10.2, 9.77, 6.59, 5.84)]
-    found = pack([1, 6, 4, 2, 13], sizes, capacities)
-    assert found.verdict is PackingAnswer.NO
-    assert found.steps < 1000
-    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is PackingAnswer.YES
-
-
-def test_the_rule_of_thumb_fills_the_fullest_bin_first() -> None:
-    """Three units of 4 go into 5 and 9, not into 20."""
-    found = packed([(3, 4)], [20, 5, 9], budget=0)
-    assert (found.verdict, found.taken.tolist(), found.steps) == (PackingAnswer.YES, [[0, 1, 2]], 0)
-
-
 def test_is_packing_refuses() -> None:
     """A packing that omits a unit, overfills a bin or has negative counts is invalid."""
     assert is_packing([2], [3], [6], np.array([[2]]))
     assert not is_packing([2], [3], [6], np.array([[1]]))
     assert not is_packing([2], [3], [5], np.array([[2]]))
     assert not is_packing([0], [3], [6, 6], np.array([[1, -1]]))
-
-
-def test_memory_is_never_mistaken_for_another_question() -> None:
-    """A packer that answers one question after the other changes no answer."""
-    packer = Packer()
-    for capacity in (8, 9, 8, 9):
-        verdict, taken, steps = packer.pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
-        anew = pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
-        assert (verdict, taken.tolist(), steps) == (anew.verdict.value, anew.taken.tolist(), anew.steps)
-        assert (anew.verdict is PackingAnswer.YES) is (capacity == 9)
 
 
 def test_sizes_without_units_are_refused() -> None:

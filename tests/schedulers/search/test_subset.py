@@ -32,11 +32,6 @@ def test_limits() -> None:
     assert not limited.within_limits([0, 1])
 
 
-def test_every_set_by_hand() -> None:
-    """{0, 2} uses all six units and 20; {0, 1} would need more capacity; {1, 2} more units."""
-    assert every_set(THREE, pack_plain) == (6, 20, 4.0)
-
-
 @settings(max_examples=150)
 @given(problems(6))
 def test_largest_first_finds_the_best(problem: SubsetProblem) -> None:
@@ -45,20 +40,6 @@ def test_largest_first_finds_the_best(problem: SubsetProblem) -> None:
     assert_feasible(problem, result)
     assert_same_score(result.score, every_set(problem, pack_plain))
     assert result.proven
-
-
-def test_largest_first_looks_below_misfits_only() -> None:
-    """A set that fits is not taken apart; sets over the limits are, without asking whether they can be packed."""
-    requested: list[tuple[int, ...]] = []
-
-    def fits(chosen: tuple[int, ...]) -> Packing:
-        requested.append(chosen)
-        return pack(*THREE.of(chosen), THREE.capacities)
-
-    result = largest_first(THREE, fits, 1000)
-    assert result.chosen == (0, 2)
-    assert requested == [(0, 1), (0, 2), (0,), (1,), (2,)]  # (0, 1, 2) and (1, 2) need too many units
-    assert result.steps == 7
 
 
 def test_undecided_counts_as_misfit_and_is_no_proof() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,8 +12,6 @@ from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from tests.reference.search import every_set, pack_plain
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
-
-GB = 10**9
 
 
 @settings(max_examples=300)
@@ -40,46 +36,6 @@ def test_small_budgets_bound_the_best(problem: SubsetProblem, steps: int, pack_s
         assert result.bound[:2] > best[:2] or result.bound.mean_wait >= best.mean_wait - 1e-9
     if result.proven:
         assert_same_score(result.score, best)
-
-
-@settings(max_examples=100)
-@given(problems())
-def test_without_table_of_waits(problem: SubsetProblem) -> None:
-    """Large problems use a weaker bound for the third part of the score: still exact."""
-    found = branch_and_bound(problem, Budget(table_cells=0))
-    assert_same_score(found.score, every_set(problem, pack_plain))
-
-
-def test_all_ties_are_broken_by_waits() -> None:
-    """Thirty equal items without size, ten units: the ten that waited longest, at once."""
-    waits = [float((7 * i) % 30) for i in range(30)]
-    result = branch_and_bound(SubsetProblem([1] * 30, [0] * 30, waits, 10, []), Budget(10_000))
-    assert result.proven
-    assert result.score == (10, 0, pytest.approx(24.5))
-
-
-def picture(seed: int, items: int) -> SubsetProblem:
-    """A loaded machine as in the thesis, and a window of its jobs."""
-    rng = random.Random(seed)
-    return SubsetProblem(
-        units=[rng.choice([1, 1, 1, 2, 3, 4, 8, 13, 16, 25]) for _ in range(items)],
-        sizes=[int(min(40.0, max(0.1, rng.lognormvariate(1.0, 1.1))) * GB) for _ in range(items)],
-        waits=[float(rng.randint(0, 100_000)) for _ in range(items)],
-        free_units=rng.randint(5, 60),
-        capacities=[rng.randint(0, 40 * GB) for _ in range(12)],
-        units_first=rng.random() < 0.5,
-    )
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_forty_jobs(seed: int) -> None:
-    """Windows of 40: feasible, the same set each time, and the gap is small where there is one."""
-    problem = picture(seed, 40)
-    result, again = branch_and_bound(problem), branch_and_bound(problem)
-    assert_feasible(problem, result)
-    assert (result.chosen, result.bound, result.steps) == (again.chosen, again.bound, again.steps)
-    assert np.array_equal(result.taken, again.taken)
-    assert max(result.gap) < 0.05
 
 
 PUZZLE = SubsetProblem([3, 1, 2], [4, 5, 7], [0.0, 0.0, 0.0], 6, [15, 16])

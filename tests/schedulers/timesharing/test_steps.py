@@ -19,11 +19,6 @@ from tests.schedulers.timesharing.matrices import (
     Streams,
     clean,
     compact,
-    drawing,
-    fill,
-    lines,
-    matrix_from,
-    migrate,
     recompute,
     schedule,
 )
@@ -37,69 +32,6 @@ REQUESTS = st.lists(
     max_size=8,
 )
 RULES = st.builds(Rules, st.sampled_from(PlacementColumns), migrate=st.booleans())
-
-
-def test_compaction_fills_the_most_populated_row() -> None:
-    """B goes from the row of two tasks to that of three; nothing fits any more then."""
-    assert drawing(compact(matrix_from("A A A . . .\n. . . B B .\n. . . . . C"))) == lines(
-        "A A A B B C\n. . . . . .\n. . . . . ."
-    )
-
-
-def test_compaction_keeps_columns() -> None:
-    """B's columns are taken in the fuller row: it stays, although other columns are free there."""
-    text = "A A A . . .\n. . B B . ."
-    assert drawing(compact(matrix_from(text))) == lines(text)
-
-
-def test_schedule_takes_the_fullest_row_that_fits() -> None:
-    """Three tasks do not fit beside A and B in row 0, but in row 1, which has fewer free cells than row 2."""
-    matrix = matrix_from("A A B B . .\nC C . . . .\n. . . . . .")
-    placed, count = schedule(matrix, [Request(1, 3), Request(2, 2)], PlacementColumns.ANYWHERE)
-    assert count == 2
-    assert [(place.home, columns_of(place.columns)) for place in placed.places[-2:]] == [(1, (2, 4, 5)), (0, (4, 5))]
-
-
-def test_schedule_stops_at_the_first_misfit() -> None:
-    """First come, first served: a job that would fit does not overtake."""
-    matrix = matrix_from("A A A A A .\nB B B B B .")
-    placed, count = schedule(matrix, [Request(1, 2), Request(2, 1)], PlacementColumns.ANYWHERE)
-    assert (count, placed) == (0, matrix)
-
-
-def test_closed_columns_take_nobody() -> None:
-    """An unavailable node is no choice for new jobs; running jobs stay there."""
-    matrix = matrix_from("A A . .\n. . . .")
-    placed, count = schedule(matrix, [Request(1, 3)], PlacementColumns.ANYWHERE, closed=mask_of((3,)))
-    assert count == 1
-    assert columns_of(placed.places[-1].columns) == (0, 1, 2)
-    assert schedule(matrix, [Request(1, 4)], PlacementColumns.ANYWHERE, closed=mask_of((3,)))[1] == 0
-
-
-def test_fill_gives_one_row_each_in_turn() -> None:
-    """A and B collide: A gets row 2, then B row 3, then A row 4."""
-    text = "A A .\n. B B\n. . .\n. . .\n. . ."
-    assert drawing(fill(matrix_from(text))) == lines("A A .\n. B B\nA A .\n. B B\nA A .")
-
-
-def test_fill_serves_local_jobs_first() -> None:
-    """B is on its file's nodes, A is not: B takes all that is free, although A is older."""
-    matrix = matrix_from("A A .\n. B B\n. . .\n. . .", {"A": (0, 2), "B": (1, 2)})
-    assert drawing(fill(matrix, local_first=True)) == lines("A A .\n. B B\n. B B\n. B B")
-    assert drawing(fill(matrix)) == lines("A A .\n. B B\nA A .\n. B B")
-
-
-def test_migration_takes_the_first_row() -> None:
-    """File nodes free in rows 0, 1 and 2: the first of them."""
-    matrix = matrix_from("A . . .\nB B . .\nC C . D", {"D": (2,)})
-    assert migrate(matrix, 9).matrix.places[-1].home == 0
-
-
-def test_migration_passes_over_what_exceeds_the_limit() -> None:
-    """Two tasks of C would change their node, one of D: with one left, only D moves."""
-    matrix = matrix_from(". . . . . .\nC C D D . .", {"C": (4, 5), "D": (2, 4)})
-    outcome = migrate(matrix, 1)
-    assert (outcome.jobs, outcome.tasks) == ((ord("D"),), 1)
 
 
 @given(requests=REQUESTS, rules=RULES, leaving=st.lists(st.integers(0, 7), max_size=6), tasks=st.integers(0, WIDTH))
@@ -202,44 +134,6 @@ def test_no_row_overloads_a_link(
             for row in columns_of((1 << LEVEL) - 1 & ~place.rows):
                 more = others._replace(places=(*others.places, place.within(place.rows | 1 << row)))
                 assert place.columns & matrix.occupied()[row] or overload(more, streams)
-
-
-ONE_LINK = Links((0xFF,), (100,))
-"""One link above all columns."""
-
-
-def test_compaction_finds_what_it_has_freed() -> None:
-    """A and B fill row 0's link, so C cannot go there; A goes to the fullest row, and C follows in A's place."""
-    matrix = matrix_from("A A B B . . . .\n. . D D D D D .\n. . . . . . C .")
-    streams = Streams(ONE_LINK, {ord("A"): 30, ord("B"): 20, ord("C"): 10})
-    assert drawing(compact(matrix, streams=streams)) == lines(". . B B . . C .\nA A D D D D D .\n. . . . . . . .")
-
-
-def test_a_migration_counts_a_job_once() -> None:
-    """X takes 60 of 100 wherever it is in the row: it can move home, as its old place is given up."""
-    streams = Streams(ONE_LINK, {ord("X"): 60})
-    moved = migrate(matrix_from(". . X", {"X": (0,)}), 9, streams=streams)
-    assert drawing(moved.matrix) == ["X . ."]
-
-
-def test_a_job_that_cannot_migrate_still_uses_its_links() -> None:
-    """X's file nodes share a link that carries one of its two tasks: it stays, with 50 of the row's 100 bytes per
-    second. Z has 20 of the rest: Y, which needs 35, cannot come home to row 0; with 10 for Z it can."""
-    links = Links((0b111111, 0b000011), (100, 40))
-    matrix = matrix_from(". . . Z X X\nW . Y . . .", {"X": (0, 1), "Y": (0,)}, order="XYZW")
-    streams = Streams(links, {ord("X"): 25, ord("Y"): 35, ord("Z"): 20})
-    assert migrate(matrix, 9, streams=streams).jobs == ()
-    assert migrate(matrix, 9, streams=Streams(links, {**streams.rates, ord("Z"): 10})).jobs == (ord("Y"),)
-
-
-def test_a_job_without_a_place_stops_those_behind_it_or_they_are_tried() -> None:
-    """Three of four nodes are taken: a job of two waits, and one of one behind it, unless the whole queue is scanned;
-    then the next of one finds nothing any more."""
-    matrix = recompute(Matrix(1, 4), [Request(0, 3)], Rules()).matrix
-    queue = [Request(1, 2), Request(2, 1), Request(3, 1)]
-    assert recompute(matrix, queue, Rules()).started == 0
-    scanned = recompute(matrix, queue, Rules(queue=Queue.SCAN))
-    assert (scanned.started, [place.job for place in scanned.matrix.places]) == (1, [0, 2])
 
 
 def test_scanning_goes_on_after_a_file_that_is_taken_and_a_buffer_that_does_not_fit() -> None:
