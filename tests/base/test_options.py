@@ -6,7 +6,6 @@ import enum
 import json
 import math
 import struct
-import typing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -49,24 +48,6 @@ class Sample:
 @dataclass(frozen=True)
 class Bare:
     """A policy without options."""
-
-
-def test_the_annotations_of_a_class_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every session builds a policy, a model and settings: reading their annotations took a sixth of a small run."""
-    read: list[type] = []
-
-    @dataclass(frozen=True)
-    class Once:
-        depth: int = option(1)
-
-    hints = typing.get_type_hints
-    monkeypatch.setattr(typing, "get_type_hints", lambda cls: [read.append(cls), hints(cls)][1])
-    assert [build(Once, {"depth": depth}, {"depth": 2}) for depth in ("3", 4)] == [Once(3), Once(4)]
-    assert build(Once, {}, {"depth": 2}) == Once(2)
-    assert build(Once, {}) == Once(1)
-    describe(Once).clear()
-    assert [info.name for info in describe(Once)] == ["depth"]
-    assert read == [Once]
 
 
 def test_describe_lists_options_in_order() -> None:

@@ -12,15 +12,6 @@ from spillway.schedulers.assembly import SessionSpec
 from tests.properties.outage_world import Change, Drain, Played, play
 from tests.properties.small_world import GB, workload
 
-JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
-    (0, 4, 30.0, 2, 0, 400, True),
-    (0, 4, 25.0, 0, 0, 50, False),
-    (1, 8, 10.0, 1, 0, 300, True),
-    (2, 1, 40.0, 0, 0, 15, False),
-    (3, 2, 12.0, 4, 0, 200, True),
-    (5, 3, 20.0, 3, 0, 18, True),
-    (30, 2, 9.0, 0, 0, 120, False),
-]
 NODES, STORAGES, FILE_SYSTEM = tuple(range(8)), (8, 9), 10
 """Batsim's ids on the platform ``tiny``."""
 
@@ -45,17 +36,6 @@ def settled(played: Played, jobs: int) -> None:
     for job_id, state in played.watch.states.items():
         again = [name for time_s, what, name in played.watch.story if what.startswith("requeued") and name == job_id]
         assert not again or state is JobState.COMPLETED_KILLED, f"{job_id} ended as {state} and was submitted anew"
-
-
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "filler", "sjf-easy", "gang", "gang-io", "gang-io-migrate"])
-@pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
-def test_everything_goes_and_comes_back(policy: str, rule: str, tmp_path: Path) -> None:
-    """All hosts at once, at the instant of a submission, then again while jobs wait."""
-    model = "timeshared" if policy.startswith("gang") else "io"
-    everything = (*NODES, *STORAGES, FILE_SYSTEM)
-    changes: list[Change] = [(5.0, False, everything), (60.0, True, everything)]
-    spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, thesis_literal=rule == "continue")
-    settled(play(tmp_path, spec, workload(model, JOBS), changes), len(JOBS))
 
 
 def as_events(drawn: list[tuple[int, set[int], int]]) -> list[Change]:
@@ -99,16 +79,6 @@ def test_what_is_lost_counts_alike(rule: str, states: dict[str, str], machine: i
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
 
 
-@pytest.mark.parametrize(("model", "lost"), [("io", 8), ("io", 0), ("operations", 3), ("malleable", 1)])
-def test_a_job_that_cannot_go_on_ends(model: str, lost: int, tmp_path: Path) -> None:
-    """Its next operation would need a machine that is out: it is killed then, with the reason."""
-    jobs = [(0, 4, 30.0, 2, 0, 400, True)]
-    played = play(tmp_path, SessionSpec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
-    assert played.watch.states == {"w0!0": JobState.COMPLETED_KILLED}
-    assert [what for _, what, _ in played.watch.story] == ["started", "ended", "killed"]
-    settled(played, 1)
-
-
 def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
     """It is out while a job would stage in, and while it would stage out; nothing is lost but time."""
     jobs = [(0, 2, 10.0, 1, 0, 400, False)]
@@ -121,56 +91,6 @@ def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
     end_s = {name: max(time_s for time_s, what, _ in played.watch.story if what == "ended")
              for name, played in (("alone", alone), ("delayed", delayed))}  # fmt: skip
     assert end_s["delayed"] == pytest.approx(end_s["alone"] + 70.0, abs=1e-2)
-
-
-@pytest.mark.parametrize("control", ["shared", "exclusive"])
-@pytest.mark.parametrize("life", ["slurm", "standby", "two-reservations"])
-def test_a_storage_node_goes_out_during_a_stage_in(life: str, control: str, tmp_path: Path) -> None:
-    """The stage-in is killed; the job gets another buffer, stages in again and runs."""
-    settings = {"bb_life": life, "io_control": control}
-    data = workload("io", [(0, 2, 10.0, 4, 0, 400, False)])
-    spec = SessionSpec("easy", model="io", settings=settings)
-    played = play(tmp_path, spec, data, [(3.0, False, (8,)), (900.0, True, (8,))])
-    assert played.watch.states == {"w0!0": JobState.COMPLETED_SUCCESSFULLY}
-    assert [what for _, what, _ in played.watch.story] == ["evicted", "started", "ended"]
-    assert played.records["w0!0"].allocation.storages == (1, 1)
-    settled(played, 1)
-
-
-def test_a_rejected_job_leaves_its_buffer_to_others(tmp_path: Path) -> None:
-    """Policy replay rejects a job without a stated wait when it is ready for nodes: the other one gets the buffer."""
-    data = workload("rigid", [(0, 8, 10.0, 2, 0, 400, False), (0, 8, 10.0, 2, 0, 400, False)])
-    del data["jobs"][0]["site_wait_s"]
-    played = play(tmp_path, SessionSpec("replay", settings={"bb_life": "slurm"}), data, [])
-    assert played.watch.states == {"w0!0": JobState.REJECTED, "w0!1": JobState.COMPLETED_SUCCESSFULLY}
-
-
-def test_slurms_choice_of_nodes_leaves_reserved_ones(tmp_path: Path) -> None:
-    """Job 0 holds its buffer, its nodes are reserved from 12 s on; job 1 starts before that, on the other four."""
-    data = workload("rigid", [(0, 4, 10.0, 2, 0, 60, False), (4, 4, 10.0, 0, 0, 300, False)])
-    data["profiles"]["p0"]["stage_in_s"] = 12.0
-    played = play(tmp_path, SessionSpec("slurm-backfill", settings={"bb_life": "two-reservations"}), data, [])
-    assert set(played.watch.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}
-    assert [job_id for _, what, job_id in played.watch.story if what == "started"] == ["w0!1", "w0!0"]
-
-
-def test_a_walltime_runs_on_while_the_file_system_is_out(tmp_path: Path) -> None:
-    """The job ends at its walltime, although it waits for the file system only."""
-    data = workload("io", [(0, 2, 10.0, 1, 0, 40, False)])
-    played = play(tmp_path, SessionSpec("easy", model="io"), data, [(0.0, False, (FILE_SYSTEM,))])
-    assert played.watch.states == {"w0!0": JobState.COMPLETED_WALLTIME_REACHED}
-    assert played.watch.story[-1][0] == pytest.approx(40.0, abs=1e-2)
-
-
-def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
-    """Node 0 is out from 10 to 20 s under a job; a job of all nodes at 1500 s starts, as on Batsim 4.2.1."""
-    jobs = [(0, 4, 30.0, 0, 0, 100, False), (1500, 8, 5.0, 0, 0, 100, False)]
-    changes: list[Change] = [(10.0, False, (0,)), (20.0, True, (0,))]
-    played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes)  # type: ignore[arg-type]
-    starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
-    assert starts["w0!1"] == pytest.approx(1500.0, abs=1e-3)
-    assert played.result.figures["time_unavailable"] == "10.000000"
-    assert played.rows["1"]["allocated_resources"] == "0-7"
 
 
 @pytest.mark.parametrize(
@@ -193,18 +113,6 @@ def test_malleable_applications_shrink(
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
     assert played.watch.sizes["w0!0"] == size
     settled(played, 1)
-
-
-def test_a_write_that_waits_is_planned_anew(tmp_path: Path) -> None:
-    """A node is lost while a write waits for its turn at the gate: it is written from the nodes that are left."""
-    spec = SessionSpec("easy", model="malleable", settings={"on_outage": "shrink", "io_control": "exclusive"})
-    jobs = [(0, 4, 30.0, 0, 0, 900, True), (0, 4, 30.0, 0, 0, 900, True)]
-    data = workload("malleable", jobs)  # type: ignore[arg-type]
-    for lost_s in range(36, 48):
-        played = play(tmp_path, spec, data, [(float(lost_s), False, (0, 4))])
-        assert set(played.watch.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}, lost_s
-        assert set(played.watch.sizes.values()) <= {3, 4}
-        settled(played, 2)
 
 
 def test_settings_that_cannot_be_combined() -> None:
@@ -267,15 +175,3 @@ def test_a_waiting_job_keeps_its_buffer(tmp_path: Path) -> None:
     settled(played, 2)
     assert not any(what == "evicted" for _, what, _ in played.watch.story)
     assert next(round(time_s) for time_s, what, name in played.watch.story if (what, name) == ("started", "w0!1")) == 30
-
-
-@pytest.mark.parametrize("out_s", [1.5, 3.0, 8.0])
-def test_a_stage_in_that_loses_its_storage_node(out_s: float, tmp_path: Path) -> None:
-    """The whole node goes out while a waiting job fills its buffer there: it is evicted, and stages in anew later."""
-    jobs: list[Described] = [(0, 2, 10.0, 8, 0, 400, False)]
-    spec = SessionSpec("easy", model="io", settings={"bb_life": "slurm"})
-    changes: list[Change] = [(out_s, False, (8, 9)), (60.0, True, (8, 9))]
-    played = play(tmp_path, spec, workload("io", jobs), changes)
-    settled(played, 1)
-    assert played.watch.states == {"w0!0": JobState.COMPLETED_SUCCESSFULLY}
-    assert [what for _, what, _ in played.watch.story] == ["evicted", "started", "ended"]

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Terms
-from spillway.schedulers.model.explanations import Role
-from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 from tests.schedulers.runtimes import rigid
@@ -25,8 +23,6 @@ TREE = MiniMachine(
     io_paths=tuple(f"pfs=100/edge{i // 4}=60" for i in range(8)),
 )
 
-AVERAGES = {"pack"}
-"""Policies that keep the average over a pack within the bandwidth, not the sum of rates at every time."""
 
 JOBS = st.lists(
     st.builds(
@@ -80,38 +76,6 @@ def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, job
         assert (f"w0!{index}" in played.refused) == bool(too_big)
 
 
-@pytest.mark.parametrize("name", SPACE_SHARING)
-@settings(max_examples=8)
-@given(jobs=JOBS, tree=st.booleans())
-def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -> None:
-    """Counted only from starts and ends: no node twice, no storage node and no link above its capacity."""
-    shape = TREE if tree else SHAPE
-    played, _ = run(name, jobs, shape)
-    order = sorted(jobs, key=lambda j: j.submit_s)
-    machine = Machine.from_simulation_begins(shape.begins())
-    spans = []
-    for job_id, start_s in played.starts.items():
-        job = order[int(job_id.split("!")[1])]
-        spans.append((start_s, start_s + min(job.run_s, job.walltime_s), job, played.allocations[job_id]))
-    for instant, *_ in spans:
-        active = [span for span in spans if span[0] <= instant < span[1]]
-        nodes = [node for span in active for node in span[3].nodes]
-        assert len(nodes) == len(set(nodes))
-        free_bytes = [storage.capacity_bytes for storage in machine.storages]
-        left = [link.capacity_bytes_per_s for link in machine.links]
-        for _, _, job, allocation in active:
-            assert len(allocation.nodes) == job.nodes
-            for storage in allocation.storages:
-                free_bytes[storage] -= job.bb_bytes
-            for node in allocation.nodes:
-                link = int(machine.node_link[node])
-                while link >= 0:
-                    left[link] -= job.io_rate
-                    link = machine.links[link].parent
-        assert min(free_bytes) >= 0
-        assert not left or min(left) >= 0 or name in AVERAGES
-
-
 @pytest.mark.parametrize("name", ["easy", "sjf-easy", "filler"])
 @given(jobs=JOBS, tree=st.booleans())
 def test_replay_repeats_a_schedule(name: str, jobs: list[MiniJob], tree: bool) -> None:
@@ -125,32 +89,3 @@ def test_replay_repeats_a_schedule(name: str, jobs: list[MiniJob], tree: bool) -
     play(session, shape, [replace(job, site_wait_s=wait) for job, wait in zip(ordered, waits, strict=True)])
     assert again.starts == made
     assert not [warning for warning in session.warnings() if "schedule" in warning]
-
-
-@pytest.mark.parametrize("name", ["easy", "sjf-easy"])
-@given(jobs=JOBS, tree=st.booleans())
-def test_easy_head_never_slips(name: str, jobs: list[MiniJob], tree: bool) -> None:
-    """Once the head of the queue has a reservation, it starts then or earlier."""
-    played, _ = run(name, jobs, TREE if tree else SHAPE)
-    promised: dict[str, float] = {}
-    for _, notes in played.passes:
-        for job_id, note in notes.notes.items():
-            if note.role is Role.RESERVED and note.estimate_s is not None:
-                assert note.estimate_s <= promised.get(job_id, float("inf")) + 1e-9
-                promised[job_id] = min(note.estimate_s, promised.get(job_id, float("inf")))
-    for job_id, latest_s in promised.items():
-        assert played.starts[job_id] <= latest_s + 1e-9
-
-
-@given(jobs=JOBS, tree=st.booleans())
-def test_conservative_keeps_its_promises(jobs: list[MiniJob], tree: bool) -> None:
-    """Every waiting job has an estimate in every pass, and it never grows."""
-    played, _ = run("conservative", jobs, TREE if tree else SHAPE)
-    promised: dict[str, float] = {}
-    for _, notes in played.passes:
-        for job_id, note in notes.notes.items():
-            assert note.estimate_s is not None
-            assert note.estimate_s <= promised.get(job_id, float("inf")) + 1e-9
-            promised[job_id] = note.estimate_s
-    for job_id, start_s in played.starts.items():
-        assert start_s <= promised[job_id] + 1e-9

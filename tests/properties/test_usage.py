@@ -103,26 +103,6 @@ def test_attempts_count_for_what_they_held(rule: str, tmp_path: Path) -> None:
     assert usage["1"].buffer_byte_seconds == pytest.approx(8e9 * finished["w0!1"].usage.node_seconds / 8)
 
 
-def test_a_pass_that_does_not_look_makes_nothing() -> None:
-    """The sums are made when they are read, once per pass."""
-    asked: list[str] = []
-
-    class Past:
-        def finished(self) -> FinishedJobs:
-            asked.append("finished")
-            return FinishedJobs()
-
-        def usage(self, queue: object, now_s: float) -> Mapping[str, Usage]:
-            asked.append("usage")
-            return {}
-
-    machine = simple_machine(2)
-    view = View(0.0, machine, (), (), lambda: Timeline(machine), Random(0), {}, past=Past())
-    assert asked == []
-    assert (view.usage, view.usage, len(view.finished), len(view.finished)) == ({}, {}, 0, 0)
-    assert asked == ["usage", "finished"]
-
-
 def ended(number: int, user: str, start_s: float, end_s: float, nodes: int) -> Running:
     """A job at its end."""
     job = Job(f"w0!{number}", number, 0.0, 1e9, nodes, extras={"user": user})
@@ -150,15 +130,6 @@ def test_the_history_is_bounded_and_what_was_seen_stays() -> None:
     assert before[-1].id == "w0!9"
     assert [job.id for job in before[1:]] == ["w0!8", "w0!9"]
     assert book.usage((), 20.0)["a"].node_seconds == 20.0
-
-
-@pytest.mark.parametrize(
-    ("user", "text"), [("ann", "ann"), (3, "3"), (-1, "-1"), (True, ""), (None, ""), ([1], ""), ({}, "")]
-)
-def test_users_are_texts(user: object, text: str) -> None:
-    """The field's text, or a number as text; any other value is no user."""
-    assert Job("w0!1", 0, 0.0, 1.0, 1, extras={"user": user}).user == text
-    assert Job("w0!1", 0, 0.0, 1.0, 1).user == ""
 
 
 @given(

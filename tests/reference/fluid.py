@@ -86,7 +86,7 @@ class ReferenceEngine:
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
-        batch = flatten(tasks, len(self._speeds))
+        batch = flatten(tasks)
         handles = []
         for position in range(len(tasks)):
             task = self._build(position, batch)

@@ -121,14 +121,3 @@ def test_summary_of_nothing(table: JobTable) -> None:
     assert (summary.jobs, summary.rejected, summary.killed) == (0, 1, 0)
     assert math.isnan(summary.mean_waiting_time_s)
     assert summary.makespan_s == 0
-
-
-def test_summary_names_are_the_columns(table: JobTable) -> None:
-    """The dictionary keeps the order in which tables show the figures."""
-    assert list(metrics.summarise(table).as_dict())[:4] == ["jobs", "rejected", "cancelled", "killed"]
-
-
-def test_mean_of_values() -> None:
-    """Plain helpers: no values give NaN."""
-    assert metrics.mean(np.array([1.0, 3.0])) == 2.0
-    assert math.isnan(metrics.percentile(np.array([]), 50))

@@ -15,12 +15,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from spillway.analysis.plots import axes, style
-from spillway.analysis.plots.colours import PALETTE, RAMP, WAIT, by_wait, colour_of, in_order
+from spillway.analysis.plots.colours import RAMP, WAIT, by_wait, colour_of
 from spillway.analysis.plots.distributions import bars, boxen, normalised_boxes, part_bars, tail_strip
 from spillway.analysis.plots.gantt import gantt, node_gantt, storage_gantt
 from spillway.analysis.plots.intervals import interval_lines
 from spillway.analysis.plots.lanes import lane_names
-from spillway.analysis.plots.points import label_points, pareto, promises, unbeaten
+from spillway.analysis.plots.points import label_points, pareto, promises
 from spillway.analysis.plots.timelines import file_system_timeline, queue_timeline, utilisation_timeline
 from spillway.analysis.tables.jobs import JobTable, MachineInfo
 from spillway.analysis.tables.timelines import busy_nodes, queue_length
@@ -82,15 +82,6 @@ def test_node_gantt_draws_each_job_on_its_nodes(table: JobTable) -> None:
     assert sorted(_rectangles(node_gantt(table))) == [(0, 100, 0, 2), (50, 100, 3, 4), (100, 110, 0, 4)]
 
 
-def test_node_gantt_of_a_part_of_the_time(table: JobTable) -> None:
-    """Rectangles end at the borders of the part that is shown."""
-    assert sorted(_rectangles(node_gantt(table, begin_s=60, end_s=105))) == [
-        (60, 100, 0, 2),
-        (60, 100, 3, 4),
-        (100, 105, 0, 4),
-    ]
-
-
 @pytest.mark.filterwarnings("error")
 def test_a_machine_without_burst_buffers_has_no_lanes(table: JobTable) -> None:
     """The chart is empty, and Matplotlib has nothing to complain of."""
@@ -128,19 +119,6 @@ def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable)
     assert sum(high - low for low, high in late) == pytest.approx(0.6 * 0.88)
 
 
-def test_bars_show_the_mean(table: JobTable) -> None:
-    """The bar ends at the mean, in the unit that the axis names."""
-    ax = bars({"fcfs": [np.array([3600.0, 10800.0])], "easy": [np.array([43200.0])]})
-    assert [round(patch.get_width(), 6) for patch in ax.patches] == [2.0, 12.0]  # type: ignore[attr-defined]
-    assert ax.get_xlabel().startswith("hours")
-
-
-@pytest.mark.parametrize(("span_s", "unit"), [(10, "seconds"), (600, "minutes"), (20_000, "hours"), (1e6, "days")])
-def test_time_unit(span_s: float, unit: str) -> None:
-    """An axis has a unit in which its numbers are readable."""
-    assert axes.time_unit(span_s)[1] == unit
-
-
 @pytest.mark.parametrize(
     ("begin_s", "end_s", "log", "ticks"),
     [
@@ -154,20 +132,6 @@ def test_ticks_of_times(begin_s: float, end_s: float, log: bool, ticks: list[flo
     assert axes.time_ticks(begin_s, end_s, log=log) == ticks
 
 
-def test_unbeaten() -> None:
-    """A point that is as good in one and better in the other beats; equals do not beat each other."""
-    points = {"a": (1.0, 3.0), "b": (2.0, 2.0), "c": (2.0, 3.0), "d": (3.0, 1.0), "e": (2.0, 2.0)}
-    assert unbeaten(points) == ["a", "b", "e", "d"]
-
-
-def test_palette_repeats() -> None:
-    """More names than colours are possible."""
-    names = [str(i) for i in range(12)]
-    chosen = in_order(names)
-    assert len(set(chosen.values())) == len(PALETTE) == 10
-    assert chosen["0"] == chosen["10"]
-
-
 def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
     """Any policies may come before it; a formula's sign in a name is no other name."""
     waits = [np.array([1.0, 2.0])]
@@ -177,14 +141,6 @@ def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
     assert style.policy_colours([r"a\$b"]) == {r"a\$b": colour_of("a$b")}
     lines = queue_timeline({name: make_table([(0, 5, 1, 10)]) for name in ("plan", "easy")}).get_lines()
     assert [to_hex(line.get_color()).upper() for line in lines] == [colour_of("plan"), colour_of("easy")]
-
-
-def test_storage_lanes_are_not_called_nodes(table: JobTable) -> None:
-    """Even if a platform file calls its hosts so."""
-    named = dataclasses.replace(table.machine.storages[0], name="node_0")
-    machine = dataclasses.replace(table.machine, storages=(named, table.machine.storages[1]))
-    ax = storage_gantt(dataclasses.replace(table, machine=machine))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["storage 0", "storage 1"]
 
 
 def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:
@@ -280,11 +236,6 @@ def test_names_of_lanes_do_not_overlap(width_mm: float, table: JobTable) -> None
         boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
     assert len(boxes) > 2
     assert all(below.y1 < above.y0 for below, above in itertools.pairwise(boxes))
-
-
-def test_jobs_are_counted_in_whole_numbers(table: JobTable) -> None:
-    """An axis of one waiting job had ticks at 0.2, 0.4 ..."""
-    assert all(float(tick).is_integer() for tick in queue_timeline({"easy": table}).get_yticks())
 
 
 def test_a_logarithmic_axis_shows_a_mean_of_0() -> None:

@@ -10,7 +10,6 @@ import pytest
 import spillway as sw
 from spillway.base import units
 from spillway.experiments.campaign.inputs.input_files import Inputs
-from spillway.experiments.campaign.inputs.machines import load
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
@@ -68,25 +67,6 @@ def test_the_stated_size(header: str, more: tuple[str, ...], expected: int, tmp_
     path = log(tmp_path / "site.swf", header, [4, 90, 1, 16])
     row = play(path, tmp_path / "out", *more)
     assert nodes(tmp_path / "out", row) == expected
-
-
-@pytest.mark.parametrize("count", [1, 7, 8, 24, 96, 100, 192, 193, 240])
-def test_exactly_so_many_nodes(count: int) -> None:
-    """Also if it is no multiple of the eight nodes of a switch: one storage node for each eight, or part."""
-    facts = load(PlatformSpec(source=f"nodes:{count},burst_buffer=80GB")).facts
-    assert (facts.nodes, facts.storage_nodes, facts.storage_bytes) == (count, -(-count // 8), 80 * 10**9)
-
-
-def test_a_size_may_have_a_space(tmp_path: Path) -> None:
-    """``200 GB`` is ``200GB``: the same machine, by the same name."""
-    path = log(tmp_path / "site.swf", "", [4])
-    rows = [
-        play(path, tmp_path / name, "--nodes", "8", "--burst-buffer", size)
-        for name, size in (("a", "200 GB"), ("b", "200GB"))
-    ]
-    assert rows[0]["run"] == rows[1]["run"]
-    machine = json.loads((tmp_path / "a" / rows[0]["run"] / "machine.json").read_text())
-    assert [storage["capacity_bytes"] for storage in machine["storages"]] == [200 * 10**9]
 
 
 def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,12 +192,6 @@ def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: py
         == needs_of(load_table(SITE, Reading(where=("partition=batch",)))[0]).nodes
     )
     assert "start late" not in capsys.readouterr().out
-
-
-def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None:
-    """One user's jobs are played on the machine of all jobs."""
-    row = play(SITE, tmp_path / "out", "--no-replay", "--where", "user=u03")
-    assert machine_of(tmp_path / "out", row)[0] == needs_of(load_table(SITE)[0]).nodes
 
 
 @pytest.mark.parametrize(("size", "expected"), [("300 TB", [300 * 10**12]), ("0", [])])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spillway.simulator.engines.by_name import Engine
-from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from tests.kit.tasks import AllToAll, Comm, Matrix, NoComm, Pairs, TaskSpec
 from tests.simulator.engines.conftest import DISK, FAR, ONE, TWO, EngineMaker
 
 
@@ -208,43 +208,3 @@ def test_nothing_to_do(engine: Engine) -> None:
     assert engine.advance(7.25) == []
     assert engine.advance(math.inf) == []
     assert engine.clock == 7.25
-
-
-def test_handles_are_never_used_twice(engine: Engine) -> None:
-    """They grow, and ended ones are unknown."""
-    first = engine.start(TaskSpec((ONE,), 1.0))
-    assert engine.advance(math.inf) == [first]
-    second = engine.start(TaskSpec((ONE,), 1.0))
-    assert second > first
-    for action in (engine.cancel, engine.progress):
-        for handle in (first, second + 1, -1):
-            with pytest.raises(TaskError, match=str(handle)):
-                action(handle)
-
-
-WRONG = [
-    (TaskSpec((), 1.0), "at least one host"),
-    (TaskSpec((ONE, 4), 1.0), r"0\.\.3, got 4"),
-    (TaskSpec((-1,), 1.0), "got -1"),
-    (TaskSpec((ONE,), -1.0), "flops"),
-    (TaskSpec((ONE,), math.nan), "flops"),
-    (TaskSpec((ONE, TWO), [1.0]), r"shape \(1,\)"),
-    (TaskSpec((ONE, TWO), 0.0, AllToAll(-1.0)), "all-to-all"),
-    (TaskSpec((ONE, TWO), 0.0, AllToAll(math.inf)), "all-to-all"),
-    (TaskSpec((ONE, TWO), 0.0, Matrix(np.zeros((3, 3)))), r"\(3, 3\)"),
-    (TaskSpec((ONE, TWO), 0.0, Matrix(np.array([[0.0, -1.0], [0.0, 0.0]]))), "bytes"),
-    (TaskSpec((ONE, TWO), 0.0, Pairs((0,), (2,), (1.0,))), "0 -> 2"),
-    (TaskSpec((ONE, TWO), 0.0, Pairs((0, 0), (1, 1), (1.0,))), "equally long"),
-    (TaskSpec((ONE, TWO), 0.0, Pairs((0, 0), (1, 1), (1.0, -2.0))), "-2.0"),
-    (TaskSpec((ONE, TWO), 0.0, "all"), "comm must be one of"),  # type: ignore[arg-type]
-]
-
-
-@pytest.mark.parametrize(("task", "message"), WRONG, ids=[message for _, message in WRONG])
-def test_wrong_tasks_are_refused(engine: Engine, task: TaskSpec, message: str) -> None:
-    """Each with its one message, which names the task; no task of a batch has started then."""
-    with pytest.raises(TaskError, match=message) as caught:
-        engine.start_many([TaskSpec((ONE,), 1.0), task])
-    assert "task 1" in str(caught.value)
-    assert engine.active == 0
-    assert engine.advance(math.inf) == []

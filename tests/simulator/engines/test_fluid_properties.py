@@ -93,26 +93,6 @@ def test_a_batch_is_the_same_as_single_starts(seed: int) -> None:
         assert together.clock == single.clock
 
 
-def test_room_grows_while_tasks_run() -> None:
-    """Hundreds of tasks at a time: rows and elements grow, gaps are closed, and nothing changes."""
-    platform = MACHINES["fat-tree"]
-    rng = np.random.default_rng(5)
-    tasks = [random_task(rng, len(platform.hosts)) for _ in range(240)]
-    grown, roomy = FluidEngine(platform), FluidEngine(platform)
-    roomy.start_many(tasks)
-    while roomy.active:
-        roomy.advance(math.inf)
-    roomy.advance(1e6)
-    grown.advance(1e6)
-    first = roomy.start_many(tasks)[0]
-    assert grown.start_many(tasks[:120]) + grown.start_many(tasks[120:]) == list(range(240))
-    grown.check()
-    while roomy.active:
-        assert [handle - first for handle in roomy.advance(math.inf)] == grown.advance(math.inf)
-        assert grown.clock == roomy.clock
-    grown.check()
-
-
 @settings(max_examples=25)
 @given(st.sampled_from((*NAMES, "star")), seeds, st.integers(2, 40))
 def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
@@ -188,50 +168,6 @@ def test_one_flop_takes_a_nanosecond() -> None:
     engine.start(TaskSpec((0,), 1.0))
     engine.advance(math.inf)
     assert engine.clock == pytest.approx(1e-9, rel=1e-6, abs=0.0)
-
-
-def test_room_grows_for_tasks_of_many_parts() -> None:
-    """Three tasks of 3,000 parts in one batch, and 5,000 tasks one by one: all end when all the work is done."""
-    engine = lone_host()
-    handles = engine.start_many([TaskSpec((0,) * 3000, 1e6)] * 3)
-    engine.check()
-    assert engine.advance(math.inf) == handles
-    assert engine.clock == pytest.approx(9000 * 1e6 / 2e9)
-    begin = engine.clock
-    handles = [engine.start(TaskSpec((0,), 1e6)) for _ in range(5000)]
-    engine.check()
-    assert engine.advance(math.inf) == handles
-    assert engine.clock - begin == pytest.approx(5000 * 1e6 / 2e9)
-
-
-@pytest.mark.parametrize(("name", "groups"), [("dragonfly", 18), ("star", 1)])
-def test_hosts_of_a_router_are_alike(name: str, groups: int) -> None:
-    """From the routes: hosts of one router, hosts of one star."""
-    platform = parse_platform(platform_text(name))
-    network = network_of(platform)
-    network.group(range(len(platform.hosts)))
-    assert sorted(set(network.groups)) == list(range(groups))
-
-
-@pytest.mark.parametrize("name", ["torus", "fat-tree"])
-def test_where_no_hosts_are_alike_pairs_are_counted(name: str) -> None:
-    """In a torus each host is a router; a fat-tree's ports depend on the very host that a route leads to."""
-    network = network_of(MACHINES[name])
-    network.group(range(len(MACHINES[name].hosts)))
-    assert set(network.groups) == {-1}
-
-
-def test_groups_are_looked_for_when_they_pay() -> None:
-    """After enough pairs have been visited, and only among hosts that took part."""
-    platform = MACHINES["dragonfly"]
-    network = network_of(platform)
-    engine = FluidEngine(platform, network)
-    for number in range(30):
-        assert (set(network.groups) == {-1}) == (number < 20)
-        engine.start(TaskSpec(tuple(range(20)), 0.0, AllToAll(1.0)))
-        engine.advance(math.inf)
-    assert min(network.groups[:20]) >= 0
-    assert set(network.groups[20:]) == {-1}
 
 
 FITTED = parse_platform(generate(sized(50, CAPACITY)))

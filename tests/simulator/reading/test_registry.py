@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 from spillway.core import SimulatedJob
@@ -38,21 +36,6 @@ def registry() -> Registry:
         workload.drop_profile("gone")
         made.forget(begin(made, workload.name))
     return made
-
-
-def test_those_without_a_job_are_packed(registry: Registry) -> None:
-    """A bounded number of objects stays; one that is named is as it was, and the others are, too."""
-    gc.collect()
-    assert sum(isinstance(one, Workload) for one in gc.get_objects()) < 70
-    for number in (1, MADE, 40, 1, 200):
-        workload = registry.find(f"dyn{number}")
-        assert workload is not None
-        assert workload.profile("q").work.seconds == number
-        assert "0" in workload.job_names
-        with pytest.raises(ValueError, match="existed, but is dropped"):
-            workload.profile("gone")
-    assert registry.find("dyn0") is None
-    assert registry.find("w0") is not None
 
 
 def test_a_job_of_a_packed_one(registry: Registry) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.identifiers import resolve_id, split_id
-from spillway.simulator.reading.registry import UsedNames
 from spillway.simulator.reading.workload import load_workload, workload_from_object
 from tests.simulator.worlds import jobs, run
 
@@ -190,20 +189,6 @@ def test_ids() -> None:
     for bad in ("", "w0", "a!b!c"):
         with pytest.raises(ValueError, match="exactly one '!'"):
             split_id(bad)
-
-
-def test_used_names_are_cheap_when_they_count_up() -> None:
-    """Names 0, 1, 2, ... take no memory, and any other name is remembered, too."""
-    names = UsedNames()
-    assert names.add("2")
-    assert [names.add(str(n)) for n in (0, 1, 2, 3)] == [True, True, False, True]
-    assert not names.add("3")
-    assert "3" in names
-    assert "4" not in names
-    assert names.add("03")
-    assert not names.add("03")
-    assert names.add("x")
-    assert not names.add("x")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +131,6 @@ def test_a_schedule_with_a_job_that_cannot_run_does_not_fit(tmp_path: Path) -> N
         "what the site did: the log states a mean wait of 10 s; 1 job is rejected here that the site ran; all others "
         "start when they did."
     )
-
-
-def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
-    """Lines for runs under one policy name the machine, the jobs and their number, and the time left."""
-    lines = [line for line in answered[1].splitlines() if line.startswith("[")]
-    assert [line.partition("]")[0] for line in lines] == [f"[{number}/7" for number in range(1, 8)]
-    assert any(" storage.capacity=x1.5: " in line and ": easy, nodes-16," in line for line in lines)
-    assert all(line.endswith(" left") for line in lines[:-1])
 
 
 def test_settings_are_tried_on_the_same_jobs(answered: tuple[Path, str]) -> None:
@@ -281,14 +272,6 @@ def test_changed_capacities_of_racks(tmp_path: Path) -> None:
         assert parse_platform(machine.xml).host("tuolumne256").properties["capacity_bytes"] == str(bytes_each)
 
 
-def test_devices_are_no_link(tmp_path: Path) -> None:
-    """If storage nodes state the bandwidth of their devices, their link's bandwidth alone changes nothing: refused."""
-    file = tmp_path / "mine.toml"
-    file.write_text('base = "tiny"\n[storage]\nread_bandwidth = "300MBps"\n')
-    with pytest.raises(SpecError, match="state the bandwidths of their devices"):
-        load(PlatformSpec(source=str(file), changes={"storage.bandwidth": "x2"}))
-
-
 def outcome(waits: dict[str, float], **figures: float) -> Outcome:
     """A run with these waits (s); jobs that wait NaN were rejected, those that wait less than 0 are killed."""
     ends = {job: "rejected" if math.isnan(wait) else "killed" if wait < 0 else "" for job, wait in waits.items()}
@@ -371,35 +354,6 @@ def test_the_price_stands_in_the_same_sentence() -> None:
     )
 
 
-def test_a_larger_machine_has_its_price() -> None:
-    """Was: no price stood beside the gain by added nodes and buffers."""
-    base = row("unchanged", HOUR, makespan_s=36_000.0)
-    larger = MachineFacts(nodes=10, storage_nodes=1, storage_bytes=15 * 10**11)
-    more = row("nodes=+2", plays(*[1800.0] * 11), "easy", larger, makespan_s=36_000.0, max_waiting_time_s=5400.0)
-    (said,) = sentences(related([base, more]))
-    assert said.endswith(
-        "; the price: 2 nodes more, 20 node-hours until the last end and 500 GB of burst buffers more."
-    )
-    less = row("nodes=-2", plays(*[7200.0] * 11), makespan_s=36_000.0)
-    (back,) = sentences(related([row("unchanged", HOUR, "easy", larger), less]))
-    assert back.endswith("in return: 2 nodes less, 20 node-hours until the last end and 500 GB of burst buffers less.")
-
-
-def test_more_licences_have_their_price() -> None:
-    """Was: nothing that is counted got worse."""
-    base = replace(row("unchanged", HOUR, makespan_s=36_000.0), licenses={"matlab": 4, "ansys": 2})
-    more = {"matlab": 5, "ansys": 2}
-    gain = replace(row("license.matlab=+1", plays(*[1800.0] * 11), makespan_s=36_000.0), licenses=more)
-    (said,) = sentences(related([base, gain]))
-    assert said.endswith("; the price: 1 licence of matlab more, 10 licence-hours until the last end.")
-    many = replace(row("unchanged", plays(*[1800.0] * 11), makespan_s=36_000.0), licenses={"matlab": 5})
-    (back,) = sentences(
-        related([many, replace(row("license.matlab=4", HOUR, makespan_s=36_000.0), licenses=base.licenses)])
-    )
-    assert "besides: 2 licences of ansys more, 20 licence-hours until the last end" in back
-    assert back.endswith("; in return: 1 licence of matlab less, 10 licence-hours until the last end.")
-
-
 def test_compared_are_the_same_jobs() -> None:
     """A job that one setting rejects or kills is compared nowhere; one that all kill alike is."""
     base = row("unchanged", [{"1": 10.0, "2": 20.0, "3": 30.0, "4": -40.0}])
@@ -410,13 +364,6 @@ def test_compared_are_the_same_jobs() -> None:
     assert [list(one.waits[0][0]) for one in found.all] == [[30.0, 40.0], [60.0, 40.0], [3.0, 4.0]]
     assert [tuple(one) for one in found.left_out] == [("2", "nodes=9", "rejected"), ("1", "walltime=1h", "killed")]
     assert [one.value("rejected") for one in found.all] == [0, 1, 0]
-
-
-def test_nothing_in_common() -> None:
-    """A setting that rejects every job leaves nothing to compare, and no sentence claims anything."""
-    found = related([row("unchanged", [{"1": 10.0}]), row("nodes=1", [{"1": math.nan} | {"2": 1.0}])])
-    assert found.compared == 0
-    assert sentences(found) == []
 
 
 def test_whose_doing_it_is() -> None:
@@ -501,18 +448,6 @@ def test_mistakes_are_one_line(
     assert len(said) == 1
     assert message in said[0]
     assert not list(out.glob("*/run.json"))
-
-
-def test_a_warning_of_every_changed_machine_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first one is read before the results; those of the other machines are with the folded notes."""
-    log = tmp_path / "busy.swf"
-    rows = [ROW.format(number=i, submit=40 * i, wait=0, run=100, size=7, wall=200) for i in range(1, 121)]
-    log.write_text("; MaxProcs: 16\n" + "".join(rows))
-    asked = ["--set", "nodes=x0.9", "--set", "storage.capacity=x1.2", "--shakes", "0", "--no-plots"]
-    assert main(["whatif", str(log), *asked, "--burst-buffer-total", "10TB", "--out", str(tmp_path / "out")]) == 0
-    printed = capsys.readouterr().out.replace("\n", " ")
-    assert printed.count("times the compute nodes of this machine") == 1
-    assert (tmp_path / "out" / "assumptions.txt").read_text().count("times the compute nodes of this machine") == 3
 
 
 def test_a_held_job_waits_from_when_it_might_start(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.thesis import STUDY, inputs
 from spillway.experiments.studies.thesis.inputs import DRAWS, FULL, PARTS, SAMPLE, find_inputs
 from spillway.experiments.studies.thesis.play import lacks, measure, policy, workload
-from spillway.experiments.studies.thesis.schedules import ALIASES, CORRECTED, SPLIT, is_random, spec_of
+from spillway.experiments.studies.thesis.schedules import ALIASES, CORRECTED, spec_of
 from tests.kit.tables import csv_rows
 
 SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"
@@ -133,25 +133,6 @@ def test_every_schedule_can_be_built(name: str) -> None:
     build_policy(spec)
     assert spec.literal
     assert spec.label == ALIASES.get(name, name)
-
-
-def test_options_from_names() -> None:
-    """The last number is the reservation depth, the one before it the balance factor."""
-    assert spec_of("maxutil-1.5-1").options == {"balance": 1.5, "depth": 1}
-    assert spec_of("backfill-sjf-3").options == {"depth": 3}
-    assert spec_of("filler").options == {}
-    assert spec_of("plan-start-0") == spec_of("plan-sum-0")
-
-
-def test_unknown_schedule() -> None:
-    """A schedule that the thesis does not have is a KeyError."""
-    with pytest.raises(KeyError):
-        spec_of("conservative-1")
-
-
-def test_only_annealing_is_random() -> None:
-    """Seeds matter for plan-based schedules only."""
-    assert [name for name in SPLIT if is_random(name)] == ["plan-square-0", "plan-cube-0"]
 
 
 JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 1893, 1691, 1305, 1336)
