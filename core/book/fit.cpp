@@ -99,6 +99,7 @@ class Slider {
     const std::int64_t after =
         segment_after(steps_, machine_, request_.demand, start_s_ + duration_s, first_, scratch_);
     choose(window, steps_.row(after), request_, machine_, scratch_);
+    scratch_.start_segment = first_;
     return start_s_;
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "book/storage_choice.hpp"
+#include "book/wide.hpp"
 
 namespace spillway {
 namespace {
@@ -307,17 +308,11 @@ bool whole_requests_fit(const std::int64_t* row, const JobDemand& demand, const 
   // Too many free bytes may be in pieces smaller than a request. Most windows are decided by the
   // storage nodes that hold one: as many of them as requests suffice, and all free bytes on them
   // must suffice.
-  std::int64_t usable = 0;
-  for (std::int64_t place = 0; place < storages; place++) {
-    const bool has = free[place] >= bb_bytes;
-    fitting += has;
-    usable += has ? free[place] : 0;
-  }
-  if (fitting >= requests || usable < requests * bb_bytes) return fitting >= requests;
+  const Usable usable = usable_cells(free, storages, bb_bytes);
+  if (usable.count >= requests || usable.sum < requests * bb_bytes) return usable.count >= requests;
   // The quotient of whole numbers below 2^53 never rounds up to the next whole number, and dividing
   // doubles is faster.
   const double size = static_cast<double>(bb_bytes);
-  fitting = 0;
   for (std::int64_t place = 0; place < storages; place++) {
     fitting += static_cast<std::int64_t>(static_cast<double>(free[place]) / size);
   }

@@ -44,6 +44,7 @@ class Scratch {
   std::int64_t* taken = nullptr;  // requests of the job on each storage node
   std::int64_t* usage = nullptr;
   std::vector<std::int32_t> nodes, storages;
+  std::int64_t start_segment = 0;  // that of the start found by find_fit
 
   std::int64_t* back(std::int64_t segment) { return back_ + segment * width_; }
   // Begin windows from the nodes of a set.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wide.hpp"
+
 namespace spillway {
 namespace {
 
@@ -34,8 +36,9 @@ void Steps::note(std::int64_t segment) {
                                                 units_of(cells[FREE_BYTES])};
 }
 
-std::int64_t Steps::segment_at(double time_s) const {
-  std::int64_t low = 0, high = size();
+std::int64_t Steps::segment_at(double time_s, std::int64_t from) const {
+  if (end(from) > time_s) return from;
+  std::int64_t low = from, high = size();
   while (high - low > 1) {
     const std::int64_t middle = (low + high) >> 1;
     if (time(middle) <= time_s) {
@@ -129,21 +132,18 @@ std::int64_t Steps::split(double time_s) {
 }
 
 void Steps::subtract(std::int64_t segment, const std::int64_t* usage) {
-  std::uint64_t* cells = words_of(writable(segment));
-  const std::uint64_t* taken = words_of(usage);  // unsigned: a word's highest bit is a node, too
-  for (std::size_t column = 0; column < width_; column++) cells[column] -= taken[column];
+  subtract_row(words_of(writable(segment)), words_of(usage), static_cast<std::int64_t>(width_));
   note(segment);
 }
 
 void Steps::add(std::int64_t segment, const std::int64_t* usage) {
-  std::uint64_t* cells = words_of(writable(segment));
-  const std::uint64_t* given = words_of(usage);
-  for (std::size_t column = 0; column < width_; column++) cells[column] += given[column];
+  add_row(words_of(writable(segment)), words_of(usage), static_cast<std::int64_t>(width_));
   note(segment);
 }
 
-void Steps::book(double start_s, double end_s, const std::int64_t* usage, int sign) {
-  std::int64_t begin = segment_at(start_s);
+void Steps::book(double start_s, double end_s, const std::int64_t* usage, int sign,
+                 std::int64_t from) {
+  std::int64_t begin = segment_at(start_s, from);
   if (time(begin) < start_s) {
     insert(++begin);
     times_[static_cast<std::size_t>(begin)] = start_s;

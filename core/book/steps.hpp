@@ -47,16 +47,18 @@ class Steps {
     return static_cast<std::int32_t>(bytes >> shift_);
   }
 
-  // Segment that contains a time, at or after the first one's begin.
-  std::int64_t segment_at(double time_s) const;
+  // Segment that contains a time, at or after the first one's begin. It is looked for from a
+  // segment on that begins at that time or before: found at once if it is this one.
+  std::int64_t segment_at(double time_s, std::int64_t from = 0) const;
   // First segment from `first` on that begins at a time or later.
   std::int64_t segment_from(std::int64_t first, double time_s) const;
   // First segment from `first` on with these totals, or size().
   std::int64_t next_with(std::int64_t first, std::int64_t nodes, std::int64_t bytes) const;
 
   // Take (sign 1) or release (-1) a usage over [start_s, end_s), which is not empty; nothing is
-  // checked.
-  void book(double start_s, double end_s, const std::int64_t* usage, int sign);
+  // checked. from: as in segment_at.
+  void book(double start_s, double end_s, const std::int64_t* usage, int sign,
+            std::int64_t from = 0);
   // Take a usage in one segment alone.
   void subtract(std::int64_t segment, const std::int64_t* usage);
   // Let a segment begin at a time, from the first one's begin on; returns it.

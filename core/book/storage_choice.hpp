@@ -31,25 +31,38 @@ class StorageChoice {
     const bool stays =
         !striped_ && (nearest || order_ == StorageOrder::BY_ID || order_ == StorageOrder::FULLEST ||
                       order_ == StorageOrder::FULLEST_AT_END);
-    std::int32_t storage = -1, list = -1;
-    for (std::int64_t request = 0; request < demand_.requests; request++) {
-      const std::int64_t place =
-          demand_.requests != demand_.nodes ? request * demand_.nodes / demand_.requests : request;
-      const std::int32_t node = scratch_.nodes[static_cast<std::size_t>(place)];
-      const std::int32_t own = nearest ? machine_.lists[static_cast<std::size_t>(node)] : -1;
-      if (!stays || storage < 0 || free_[storage] < demand_.bb_bytes || own != list) {
-        storage = find(node);
-        if (storage < 0) return false;
-        list = own;
+    for (std::int64_t request = 0; request < demand_.requests;) {
+      const std::int32_t node = node_of(request), storage = find(node);
+      if (storage < 0) return false;
+      const std::int64_t first = request++;
+      std::int64_t left = free_[storage] - demand_.bb_bytes;
+      if (stays) {
+        const std::int32_t list = list_of(node);
+        while (request < demand_.requests && left >= demand_.bb_bytes &&
+               (!nearest || list_of(node_of(request)) == list)) {
+          left -= demand_.bb_bytes;
+          request++;
+        }
       }
-      free_[storage] -= demand_.bb_bytes;
-      taken_[storage]++;
-      scratch_.storages[static_cast<std::size_t>(request)] = storage;
+      free_[storage] = left;
+      taken_[storage] += request - first;
+      std::fill(scratch_.storages.begin() + first, scratch_.storages.begin() + request, storage);
     }
     return true;
   }
 
  private:
+  // Node that a request belongs to; stripes are spread over the job's nodes.
+  std::int32_t node_of(std::int64_t request) const {
+    const bool each = demand_.requests == demand_.nodes;
+    const std::int64_t place = each ? request : request * demand_.nodes / demand_.requests;
+    return scratch_.nodes[static_cast<std::size_t>(place)];
+  }
+
+  std::int32_t list_of(std::int32_t node) const {
+    return machine_.lists[static_cast<std::size_t>(node)];
+  }
+
   // Storage node with free bytes for one more request of a node, by the order; -1: there is none.
   std::int32_t find(std::int64_t node) const {
     const bool by_place = order_ == StorageOrder::NEAREST || order_ == StorageOrder::RACK;

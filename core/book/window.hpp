@@ -5,6 +5,7 @@
 
 #include "placement.hpp"
 #include "steps.hpp"
+#include "wide.hpp"
 
 namespace spillway {
 
@@ -24,26 +25,23 @@ class Narrowing {
   // may not all be set); otherwise holds() decides.
   bool by_segments(std::int64_t* to, const std::int64_t* wider, std::int64_t begin,
                    std::int64_t end) const {
-    return narrow(to, wider, steps_.row(begin), [&](auto&& one) {
-      for (std::int64_t segment = begin + 1; segment < end; segment++) one(steps_.row(segment));
-    });
+    return narrow(to, wider, {steps_.row(begin), begin + 1, end});
   }
 
   // The same by one row.
   bool by_row(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row) const {
-    return narrow(to, wider, row, [](auto&&) {});
+    return narrow(to, wider, {row});
   }
 
   // One kind of resources by one row: NODES with POOLS, BURST_BUFFERS or BANDWIDTH.
   bool kind_by_row(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
                    Kinds kind) const {
-    const auto none = [](auto&&) {};
+    const Rows rows{row};
     if (kind == NODES) {
-      return nodes(to, wider, row, none) &&
-             (!(demand_.uses & POOLS) || pools(to, wider, row, none));
+      return nodes(to, wider, rows) && (!(demand_.uses & POOLS) || pools(to, wider, rows));
     }
-    if (kind == BURST_BUFFERS) return storages(to, wider, row, none);
-    links(to, wider, row, none);
+    if (kind == BURST_BUFFERS) return storages(to, wider, rows);
+    links(to, wider, rows);
     return true;
   }
 
@@ -83,41 +81,42 @@ class Narrowing {
   }
 
  private:
-  template <class Rest>
-  bool narrow(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-              Rest rest) const {
+  // A row, and those of the segments from `next` to `end` (not included).
+  struct Rows {
+    const std::int64_t* first;
+    std::int64_t next = 0, end = 0;
+  };
+
+  bool narrow(std::int64_t* to, const std::int64_t* wider, const Rows& rows) const {
     const std::int64_t uses = demand_.uses;
     if (uses & NODES) {
-      if (!nodes(to, wider, row, rest)) return false;
+      if (!nodes(to, wider, rows)) return false;
     } else {
       std::copy(wider + HEAD, wider + machine_.first_storage, to + HEAD);
       to[FREE_NODES] = wider[FREE_NODES];
     }
-    if (uses & BURST_BUFFERS && !storages(to, wider, row, rest)) return false;
-    if (uses & BANDWIDTH) links(to, wider, row, rest);
-    return !(uses & POOLS) || pools(to, wider, row, rest);
+    if (uses & BURST_BUFFERS && !storages(to, wider, rows)) return false;
+    if (uses & BANDWIDTH) links(to, wider, rows);
+    return !(uses & POOLS) || pools(to, wider, rows);
   }
 
-  template <class Rest>
-  bool nodes(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-             Rest rest) const {
+  bool nodes(std::int64_t* to, const std::int64_t* wider, const Rows& rows) const {
     std::uint64_t* into = words_of(to + HEAD);
     const std::int64_t count = machine_.words;
-    for (std::int64_t word = 0; word < count; word++)
-      into[word] = words_of(wider + HEAD)[word] & words_of(row + HEAD)[word];
-    rest([&](const std::int64_t* next) {
-      for (std::int64_t word = 0; word < count; word++) into[word] &= words_of(next + HEAD)[word];
-    });
+    const auto take = [&](const std::int64_t* from, const std::int64_t* row) {
+      for (std::int64_t word = 0; word < count; word++)
+        into[word] = words_of(from + HEAD)[word] & words_of(row + HEAD)[word];
+    };
+    take(wider, rows.first);
+    for (std::int64_t next = rows.next; next < rows.end; next++) take(to, steps_.row(next));
     std::int64_t free = 0;
     for (std::int64_t word = 0; word < count; word++) free += popcount(into[word]);
     to[FREE_NODES] = free;
     return free >= demand_.nodes;
   }
 
-  template <class Rest>
-  bool storages(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-                Rest rest) const {
-    columns(to, wider, row, machine_.first_storage, machine_.first_link, rest);
+  bool storages(std::int64_t* to, const std::int64_t* wider, const Rows& rows) const {
+    columns(to, wider, rows, machine_.first_storage, machine_.first_link);
     std::int64_t total = 0;
     for (std::int64_t column = machine_.first_storage; column < machine_.first_link; column++)
       total += to[column];
@@ -125,28 +124,21 @@ class Narrowing {
     return total >= bytes_;
   }
 
-  template <class Rest>
-  void links(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-             Rest rest) const {
-    columns(to, wider, row, machine_.first_link, machine_.first_pool, rest);
+  void links(std::int64_t* to, const std::int64_t* wider, const Rows& rows) const {
+    columns(to, wider, rows, machine_.first_link, machine_.first_pool);
   }
 
-  template <class Rest>
-  bool pools(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-             Rest rest) const {
-    columns(to, wider, row, machine_.first_pool, machine_.width, rest);
+  bool pools(std::int64_t* to, const std::int64_t* wider, const Rows& rows) const {
+    columns(to, wider, rows, machine_.first_pool, machine_.width);
     return pools_hold(to, request_, machine_);
   }
 
-  template <class Rest>
-  void columns(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
-               std::int64_t first, std::int64_t last, Rest rest) const {
-    for (std::int64_t column = first; column < last; column++)
-      to[column] = std::min(wider[column], row[column]);
-    rest([&](const std::int64_t* next) {
-      for (std::int64_t column = first; column < last; column++)
-        to[column] = std::min(to[column], next[column]);
-    });
+  void columns(std::int64_t* to, const std::int64_t* wider, const Rows& rows, std::int64_t first,
+               std::int64_t last) const {
+    to += first;
+    take_least(to, wider + first, rows.first + first, last - first);
+    for (std::int64_t next = rows.next; next < rows.end; next++)
+      take_least(to, to, steps_.row(next) + first, last - first);
   }
 
   const Steps& steps_;

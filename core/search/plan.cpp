@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "book/wide.hpp"
+
 namespace spillway {
 namespace {
 
@@ -36,35 +38,6 @@ DemandKeys keys_of(const std::vector<PlanJob>& jobs) {
     if (jobs[job].apart) keys.below[job] = keys.nothing;
   }
   return keys;
-}
-
-// Two numbers that are compared at once: vectors of the compiler, for every processor.
-using Keys = std::uint64_t __attribute__((vector_size(16)));
-using Masks = std::int64_t __attribute__((vector_size(16)));
-using Starts = double __attribute__((vector_size(16)));
-
-Starts later_of(Starts one, Starts other) { return one < other ? other : one; }
-
-// The latest of some starts whose keys are below a key with its guard bits, and of one more. With
-// branches this takes most of the time of long plans.
-double latest_of(const double* starts_s, const std::uint64_t* keys, std::int64_t count,
-                 std::uint64_t key, std::uint64_t guards, double latest_s) {
-  const Keys above = {key, key}, guard = {guards, guards};
-  Starts found = {latest_s, latest_s};
-  std::int64_t place = 0;
-  for (; place + 2 <= count; place += 2) {
-    Keys below;
-    Starts start;
-    std::memcpy(&below, keys + place, sizeof below);
-    std::memcpy(&start, starts_s + place, sizeof start);
-    const Masks is_below = ((above - below) & guard) == guard;
-    found = later_of(found, reinterpret_cast<Starts>(reinterpret_cast<Masks>(start) & is_below));
-  }
-  latest_s = std::max(found[0], found[1]);
-  if (place < count && ((key - keys[place]) & guards) == guards) {
-    latest_s = std::max(latest_s, starts_s[place]);
-  }
-  return latest_s;
 }
 
 // Exchange two positions, or take the first one's job out and insert it at the second.
@@ -169,7 +142,7 @@ double Planner::place(std::int64_t number, double not_before_s) {
   if (job.apart) {
     book_apart(live_, *machine_, job.span, start_s, scratch);
   } else if (start_s < end_s) {
-    live_.book(start_s, end_s, scratch.usage, 1);
+    live_.book(start_s, end_s, scratch.usage, 1, scratch.start_segment);
   }
   if (longer_ && end_s < NEVER) hold_nodes(end_s);
   return start_s;
