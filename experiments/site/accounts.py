@@ -7,8 +7,7 @@ SchedMD, manual page *sacctmgr(1)*; *Resource Limits*.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
@@ -16,40 +15,52 @@ from spillway.base.errors import InputError
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import (
     Entry,
+    Fields,
     bare_seconds,
     limit,
+    names,
     number,
     preempts,
-    resources,
     rows,
     seconds,
-    whole,
 )
 from spillway.schedulers.model.site import Association, Qos
 from spillway.schedulers.model.site_parts import Limits
+from spillway.workloads.logs.slurm_units import amounts_of, count_of
 
 ROOT = "root"
 _PARENT = ("parent", "2147483647")
-_LIMITS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "GrpJobs": ("group_jobs", limit),
-    "GrpSubmit": ("group_submitted", limit),
-    "GrpSubmitJobs": ("group_submitted", limit),
-    "GrpTRES": ("group_tres", resources),
-    "MaxJobs": ("user_jobs", limit),
-    "MaxJobsPU": ("user_jobs", limit),
-    "MaxSubmit": ("user_submitted", limit),
-    "MaxSubmitPU": ("user_submitted", limit),
-    "MaxTRESPU": ("user_tres", resources),
-    "MaxJobsPA": ("account_jobs", limit),
-    "MaxSubmitPA": ("account_submitted", limit),
-    "MaxTRESPA": ("account_tres", resources),
-    "MaxTRES": ("job_tres", resources),
-    "MaxTRESPerJob": ("job_tres", resources),
-    "MinTRES": ("job_least_tres", resources),
-    "MaxWall": ("job_longest_s", seconds),
+_LIMITS: Fields = {
+    "group_jobs": ("GrpJobs", limit),
+    "group_submitted": ("GrpSubmitJobs|GrpSubmit", limit),
+    "group_tres": ("GrpTRES", amounts_of),
+    "user_jobs": ("MaxJobsPU|MaxJobs", limit),
+    "user_submitted": ("MaxSubmitPU|MaxSubmit", limit),
+    "user_tres": ("MaxTRESPU", amounts_of),
+    "account_jobs": ("MaxJobsPA", limit),
+    "account_submitted": ("MaxSubmitPA", limit),
+    "account_tres": ("MaxTRESPA", amounts_of),
+    "job_tres": ("MaxTRESPerJob|MaxTRES", amounts_of),
+    "job_least_tres": ("MinTRES", amounts_of),
+    "job_longest_s": ("MaxWall", seconds),
 }
-"""Columns of limits: the field of each, and its reader."""
-
+_ASSOCIATION: Fields = {
+    "account": ("Account", str),
+    "user": ("User", str),
+    "priority": ("Priority", count_of),
+    "qos": ("QOS", lambda text: tuple(qos.lstrip("+") for qos in names(text))),
+    "default_qos": ("DefQOS|DefaultQOS", str),
+}
+_QOS: Fields = {
+    "name": ("Name", str),
+    "priority": ("Priority", count_of),
+    "usage_factor": ("UsageFactor", number),
+    "preempt": "Preempt",
+    "preempts": ("PreemptMode", preempts),
+    "grace_s": ("GraceTime", bare_seconds),
+    "exempt_s": ("PreemptExemptTime", bare_seconds),
+    "flags": "Flags",
+}
 _LEFT_OUT = (
     "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU",
     "UsageThres",
@@ -57,15 +68,9 @@ _LEFT_OUT = (
 
 
 def _limits_of(entry: Entry, pieces: Pieces) -> Limits:
-    """The limits of an association or a QOS; limits that are not kept are noted, once each."""
-    found: dict[str, Any] = {
-        field: value for key, (field, reader) in _LIMITS.items() if (value := entry.read(reader, key, None)) is not None
-    }
-    for key in _LEFT_OUT:
-        note = f"limits {key} are not kept"
-        if entry.text(key) not in ("", "0.000000") and note not in pieces.notes:
-            pieces.notes.append(note)
-    return Limits(**found)
+    """The limits of an association or a QOS; limits that are not kept are noted."""
+    pieces.note(*(f"limits {key} are not kept" for key in _LEFT_OUT if entry.text(key) not in ("", "0.000000")))
+    return Limits(**entry.fields(_LIMITS))
 
 
 def read_associations(text: str, name: str, pieces: Pieces) -> None:
@@ -76,64 +81,52 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     InputError
         A column is missing, or the rows are of several clusters.
     """
-    entries = list(rows(text, name))
-    for entry in entries[:1]:
-        if missing := [key for key in ("Account", "User") if key.lower() not in entry.values]:
-            raise InputError(f"{name}: sacctmgr's columns lack {missing[0]}")
-    clusters = {entry.text("Cluster") for entry in entries} - {""}
-    if pieces.wanted and clusters and pieces.wanted not in clusters:
-        raise InputError(
-            f"{name}: no associations of cluster {pieces.wanted!r}; --cluster takes {', '.join(sorted(clusters))}"
-        )
-    chosen = pieces.cluster if pieces.cluster in clusters else min(clusters, default="")
-    if len(clusters) > 1 and chosen != pieces.cluster:
-        raise InputError(
-            f"{name}: associations of clusters {', '.join(sorted(clusters))}; expected one: --cluster NAME chooses"
-        )
-    entries = [entry for entry in entries if entry.text("Cluster") in ("", chosen)]
-    parents = _parents(entries, pieces)
-    seen: set[tuple[str, str]] = set()
+    entries = _of_cluster(list(rows(text, name)), name, pieces)
+    parents = _parents([entry for entry in entries if not entry.text("User")], pieces)
+    made: dict[tuple[str, str], Association] = {}
     repeated = 0
     for entry in entries:
-        account, user = entry.text("Account"), entry.text("User")
-        if account == ROOT and not user:
-            if _limits_of(entry, pieces) != Limits():
-                pieces.notes.append("limits of the whole cluster (account root) are not kept")
-            continue
-        if (account, user) in seen:
+        key = account, user = entry.text("Account"), entry.text("User")
+        limits = _limits_of(entry, pieces)
+        if key == (ROOT, ""):
+            pieces.note(*["limits of the whole cluster (account root) are not kept"] * (limits != Limits()))
+        elif key in made:
             repeated += 1
-            continue
-        seen.add((account, user))
-        pieces.associations.append(_association(entry, parents.get(account, ""), pieces))
+        else:
+            shares = entry.text("Share", "Fairshare")
+            if shares in _PARENT:
+                pieces.notes.append(f"{user or account}: Fairshare=parent is taken as 1 share among its siblings")
+            made[key] = Association(
+                **entry.fields(_ASSOCIATION),
+                parent="" if user else parents.get(account, ""),
+                shares=1 if shares in _PARENT else entry.read(count_of, "Share|Fairshare", 1),
+                limits=limits,
+            )
+    pieces.associations += made.values()
     if repeated:
         pieces.notes.append(f"{repeated} associations of single partitions are not kept: those of the account count")
-    if (ROOT, ROOT) in seen:  # a user beside the accounts below the root
-        shares = next(entry.shares for entry in pieces.associations if (entry.account, entry.user) == (ROOT, ROOT))
-        pieces.associations.insert(0, Association(ROOT, shares=shares))
+    if (ROOT, ROOT) in made:  # a user beside the accounts below the root
+        pieces.associations.insert(0, Association(ROOT, shares=made[ROOT, ROOT].shares))
 
 
-def _association(entry: Entry, parent: str, pieces: Pieces) -> Association:
-    account, user = entry.text("Account"), entry.text("User")
-    shares = entry.text("Share", "Fairshare")
-    if shares in _PARENT:
-        note = f"{user or account}: Fairshare=parent is taken as 1 share among its siblings"
-        pieces.notes.append(note)
-        shares = ""
-    return Association(
-        account=account,
-        user=user,
-        parent="" if user else parent,
-        shares=entry.read(lambda _: whole(shares), "Share", 1) if shares else 1,
-        priority=entry.read(whole, "Priority", 0),
-        qos=tuple(qos.lstrip("+") for qos in entry.names("QOS")),
-        default_qos=entry.text("DefQOS", "DefaultQOS"),
-        limits=_limits_of(entry, pieces),
-    )
+def _of_cluster(entries: list[Entry], name: str, pieces: Pieces) -> list[Entry]:
+    """The rows of the cluster that the user named, of that of ``slurm.conf``, or of the only one."""
+    for key in ("Account", "User") if entries else ():
+        if key.lower() not in entries[0].values:
+            raise InputError(f"{name}: sacctmgr's columns lack {key}")
+    clusters = sorted({entry.text("Cluster") for entry in entries} - {""})
+    if pieces.wanted and clusters and pieces.wanted not in clusters:
+        raise InputError(f"{name}: no associations of cluster {pieces.wanted!r}; --cluster takes {', '.join(clusters)}")
+    if len(clusters) > 1 and pieces.cluster not in clusters:
+        raise InputError(
+            f"{name}: associations of clusters {', '.join(clusters)}; expected one: --cluster NAME chooses"
+        )
+    chosen = pieces.cluster if pieces.cluster in clusters else next(iter(clusters), "")
+    return [entry for entry in entries if entry.text("Cluster") in ("", chosen)]
 
 
-def _parents(entries: list[Entry], pieces: Pieces) -> dict[str, str]:
+def _parents(accounts: Sequence[Entry], pieces: Pieces) -> dict[str, str]:
     """The account above each; "" for the root."""
-    accounts = [entry for entry in entries if not entry.text("User")]
     if any("parentname" in entry.values for entry in accounts):
         stated = {entry.text("Account"): entry.text("ParentName") for entry in accounts}
         return {account: "" if parent == ROOT else parent for account, parent in stated.items()}
@@ -163,20 +156,7 @@ def read_users(text: str, name: str, pieces: Pieces) -> None:
 
 def read_qos(text: str, name: str, pieces: Pieces) -> None:
     """``sacctmgr show qos -P``."""
-    for entry in rows(text, name):
-        pieces.qos.append(
-            Qos(
-                name=entry.text("Name"),
-                priority=entry.read(whole, "Priority", 0),
-                usage_factor=entry.read(number, "UsageFactor", 1.0),
-                limits=_limits_of(entry, pieces),
-                preempt=entry.names("Preempt"),
-                preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
-                grace_s=entry.read(bare_seconds, "GraceTime", 0.0) or 0.0,
-                exempt_s=entry.read(bare_seconds, "PreemptExemptTime", 0.0) or 0.0,
-                flags=entry.names("Flags"),
-            )
-        )
+    pieces.qos += [Qos(**entry.fields(_QOS), limits=_limits_of(entry, pieces)) for entry in rows(text, name)]
 
 
 def with_defaults(pieces: Pieces) -> list[Association]:

@@ -38,6 +38,15 @@ class _Layer(msgspec.Struct):
     base: list[_Value] | None = None
     disable_layer: bool = False
 
+    def made(self, place: int, where: str) -> Layer:
+        nodes = self.nodes if isinstance(self.nodes, str) else ",".join(map(str, self.nodes or ()))
+        try:
+            expanded(nodes)
+        except ValueError as error:
+            raise InputError(f"{where}.layers[{place}].nodes: {error}") from None
+        count, base = 0 if self.disable_layer else self.count, sum(value.amount() for value in self.base or ())
+        return Layer(self.layer_name or f"layer{place}", nodes, count, self.parent_name or "", base)
+
 
 class _Resource(msgspec.Struct):
     resource: str
@@ -72,24 +81,6 @@ def read_resources(text: str, name: str, pieces: Pieces) -> None:
             pieces.notes.append(f"resource {resource.resource}: it is disabled at the site, and kept here")
         if resource.topology:
             pieces.notes.append(f"resource {resource.resource}: its block topology is not kept")
-        layers = [
-            _layer(layer, place, f"{name}: $[{number}].layers[{place}]") for place, layer in enumerate(resource.layers)
-        ]
+        layers = tuple(layer.made(place, f"{name}: $[{number}]") for place, layer in enumerate(resource.layers))
         variables = {value.name: value.amount() for value in resource.variables or ()}
-        pieces.resources.append(Resource(resource.resource, int(resource.mode[-1]), tuple(layers), variables))
-
-
-def _layer(layer: _Layer, place: int, where: str) -> Layer:
-    nodes = layer.nodes or ""
-    text = nodes if isinstance(nodes, str) else ",".join(map(str, nodes))
-    try:
-        expanded(text)
-    except ValueError as error:
-        raise InputError(f"{where}.nodes: {error}") from None
-    return Layer(
-        layer.layer_name or f"layer{place}",
-        text,
-        0 if layer.disable_layer else layer.count,
-        layer.parent_name or "",
-        sum(value.amount() for value in layer.base or ()),
-    )
+        pieces.resources.append(Resource(resource.resource, int(resource.mode[-1]), layers, variables))

@@ -12,36 +12,29 @@ from spillway.schedulers.model.site_parts import Buffers, Reservation, Resource,
 class Pieces:
     """Contents of the files read so far; ``None`` or an empty list: no file states it.
 
+    Parts of a :class:`~spillway.schedulers.model.site.Site` have its names; ``configured`` ones are of ``slurm.conf``,
+    for sites with no others in their files.
+
     Attributes
     ----------
-    cluster
-        Name of the cluster to take from the accounts; "": the only one there.
+    cluster, wanted
+        Name of the cluster to take from the accounts, and the one that the user named; "": the only one there.
     kinds
         Kinds of files that were read, by the file's name.
     nodes
         Names of compute nodes in the order of the files.
-    gpus
-        Names of nodes with GPUs, by the number of GPUs of each.
-    cpus
-        Names of nodes, by the number of CPUs of each that jobs can use.
-    partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
-        As in :class:`~spillway.schedulers.model.site.Site`.
+    gpus, cpus
+        Names of nodes, by the number of GPUs of each, and of CPUs that jobs can use.
     configuration
         Single keys of ``slurm.conf`` and the files that it includes, in lower case.
-    configured, configured_nodes, configured_cpus
-        Partitions, nodes and their CPUs of ``slurm.conf``, for sites with no others in their files.
     included
         Files that ``slurm.conf`` includes: its name, and theirs.
-    configured_licenses
-        Licences of ``slurm.conf``, likewise.
     counted
         Hierarchical resources that the controller shows among its licences; those of ``resources.yaml`` come first.
     default_accounts
         Default account of each user.
     notes
         Omissions, in words.
-    wanted
-        Cluster that the user named; "": the only one.
     """
 
     cluster: str = ""
@@ -68,3 +61,7 @@ class Pieces:
     default_accounts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     wanted: str = ""
+
+    def note(self, *words: str) -> None:
+        """Note omissions, each once."""
+        self.notes += [word for word in dict.fromkeys(words) if word not in self.notes]

@@ -11,10 +11,10 @@ import msgspec
 
 from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table, Words
 from spillway.base.units import NONE, duration, size
-from spillway.experiments.site.written import defaults_of
+from spillway.experiments.site.written import changed
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.preemption import KINDS, Preemption
-from spillway.schedulers.model.site import Association, Qos, Site
+from spillway.schedulers.model.site import Association, Site
 from spillway.schedulers.model.site_parts import Buffers, Limits
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
@@ -24,18 +24,23 @@ from spillway.schedulers.site_file import SINGLE, START, TABLES
 _PLAYER = "slurm-backfill"
 """The policy that has a site's parameters as options."""
 
+
+def _limits(site: Site) -> Iterator[Limits]:
+    return (entry.limits for several in (site.associations, site.qos) for entry in several)
+
+
+def _is_left(limits: Limits) -> bool:
+    """Whether limits are beyond those that are played."""
+    counts = (value for value in changed(limits).values() if isinstance(value, dict))
+    return any(resource not in ("node", "gres/gpu") for count in counts for resource in count)
+
+
 _PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
     ("flags of priority beyond those of docs/priority.md", lambda site: set(site.weights.flags) - PLAYED_FLAGS),
-    (
-        "limits of resources other than nodes and GPUs",
-        lambda site: any(_limited(association) for several in (site.associations, site.qos) for association in several),
-    ),
+    ("limits of resources other than nodes and GPUs", lambda site: any(map(_is_left, _limits(site)))),
     (
         "limits, which the site does not enforce (AccountingStorageEnforce)",
-        lambda site: (
-            not site.scheduler.enforces_limits
-            and any(entry.limits != Limits() for several in (site.associations, site.qos) for entry in several)
-        ),
+        lambda site: not site.scheduler.enforces_limits and any(limits != Limits() for limits in _limits(site)),
     ),
     ("flags of QOS", lambda site: {flag for qos in site.qos for flag in qos.flags} - {"DenyOnLimit"}),
     ("which QOS users may name: any", lambda site: any(association.qos for association in site.associations)),
@@ -72,9 +77,11 @@ def document(site: Site) -> Iterator[Block]:
         if table.rows:
             yield from (Heading(title), table)
     yield Heading("Parameters")
-    yield from (Paragraph(Words(line)) for line in _lines(site))
-    yield from (Paragraph(Words(f"not played yet: {words}")) for words in not_played(site))
-    yield Paragraph(Words(f"the site's schedulers: --policy {policy_of(site)}"))
+    single = ((key.replace("_", " "), _plain(key, getattr(site, TABLES[key][0]))) for key in SINGLE)
+    lines = [f"{key}: {'the defaults' if words == NONE else words}" for key, words in single]
+    lines += [f"not played yet: {words}" for words in not_played(site)]
+    lines.append(f"the site's schedulers: --policy {policy_of(site)}")
+    yield from (Paragraph(Words(line)) for line in lines)
 
 
 def _tables(site: Site) -> Iterator[tuple[str, Table]]:
@@ -82,12 +89,10 @@ def _tables(site: Site) -> Iterator[tuple[str, Table]]:
     for key, (field, kind) in TABLES.items():
         entries = getattr(site, field)
         if kind is Association:
-            yield (
-                "shares",
-                Table(("account or user", "shares", "normalised", "priority", "limits"), list(_shares(entries))),
-            )
+            heading = ("account or user", "shares", "normalised", "priority", "limits")
+            yield "shares", Table(heading, list(_shares(entries)))
         elif key not in SINGLE:
-            columns = list(dict.fromkeys(name for entry in entries for name in _changed(entry)))
+            columns = list(dict.fromkeys(name for entry in entries for name in changed(entry)))
             headings = [START if name == "start_s" else name for name in columns]  # as in the file
             rows = [[_plain(name, getattr(entry, name), site) for name in columns] for entry in entries]
             yield key.replace("_", " "), Table(headings, rows)
@@ -112,12 +117,6 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
     return under("", 1.0, 0)
 
 
-def _limited(one: Association | Qos) -> bool:
-    """Whether something has limits beyond those that are played."""
-    counts = (value for value in msgspec.structs.asdict(one.limits).values() if isinstance(value, dict))
-    return any(resource not in ("node", "gres/gpu") for count in counts for resource in count)
-
-
 def policy_of(site: Site) -> str:
     """The policy that decides with the site's parameters, as ``--policy`` takes it."""
     stated = _stated(site).text
@@ -128,34 +127,18 @@ def _stated(site: Site) -> SiteOptions:
     return site_options(site, POLICIES[_PLAYER].options(), {})
 
 
-def _lines(site: Site) -> Iterator[str]:
-    """Weights, schedulers and buffers, where they differ from the defaults."""
-    for key in SINGLE:
-        words = _plain(key, getattr(site, TABLES[key][0]))
-        yield f"{key.replace('_', ' ')}: {'the defaults' if words == NONE else words}"
-
-
-def _changed(value: msgspec.Struct) -> dict[str, Any]:
-    """Fields that differ from their defaults, by name."""
-    defaults = defaults_of(type(value))
-    fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
-    return {name: found for name, found in fields if name not in defaults or found != defaults[name]}
-
-
 def _plain(name: str, value: Any, site: Site | None = None) -> str:
     """A value in words; of a table inside another one what differs from its defaults."""
     if name == "nodes" and site is not None:
         return f"{len(parse_intervals(value)):,}" if value else str(site.nodes or "all")
     if isinstance(value, msgspec.Struct):
-        found = _changed(value)
-        return ", ".join(f"{key} {_plain(key, inner)}" for key, inner in found.items()) or NONE
+        return ", ".join(f"{key} {_plain(key, inner)}" for key, inner in changed(value).items()) or NONE
     if isinstance(value, dict):
         sizes = {key: size(amount) if key.startswith("bb/") else amount for key, amount in value.items()}
         return " ".join(f"{key}={amount}" for key, amount in sizes.items()) or NONE
     if isinstance(value, tuple):
-        return ("; " if value and isinstance(value[0], msgspec.Struct) else " ").join(
-            _plain("", member) for member in value
-        ) or NONE
+        joint = "; " if value and isinstance(value[0], msgspec.Struct) else " "
+        return joint.join(_plain("", member) for member in value) or NONE
     if name == "start_s":
         return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"
     if isinstance(value, float):

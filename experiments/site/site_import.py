@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,23 +19,17 @@ from spillway.experiments.site.hierarchical import read_resources
 from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import Entry
-from spillway.experiments.site.written import SiteText, written
+from spillway.experiments.site.written import written
 from spillway.schedulers.model.site import Association, Site, Weights
 from spillway.schedulers.model.site_parts import NO_BUFFERS, Buffers, Cpus, Gpus, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
-_SLURM = re.compile(
-    r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType|AuthType"
-    r"|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses)\s*=",
-    re.MULTILINE | re.IGNORECASE,
-)
-_LINES = re.compile(r"^\s*(?:PartitionName|NodeName)=", re.MULTILINE | re.IGNORECASE)
-_BUFFERS = re.compile(
-    r"^\s*(?:StageInTimeout|StageOutTimeout|ValidateTimeout|OtherTimeout|GetSysState|GetSysStatus|DefaultPool|AltPool"
-    r"|CreateBuffer|DestroyBuffer|AllowUsers|DenyUsers|Granularity)\s*=",
-    re.MULTILINE | re.IGNORECASE,
-)
+
+def _settings(keys: str) -> Callable[[str], bool]:
+    """Recognises lines ``KEY=VALUE`` with one of some keys."""
+    found = re.compile(rf"^\s*(?:{keys})\s*=", re.MULTILINE | re.IGNORECASE).search
+    return lambda text: bool(found(text))
 
 
 class Kind(NamedTuple):
@@ -63,50 +56,43 @@ def _columns(*needed: str, without: str = "?") -> Callable[[str], bool]:
     return recognises
 
 
-def _nothing(text: str, name: str, pieces: Pieces) -> None:
-    """Read a file that states an empty list: it changes nothing."""
-
-
 KINDS = (
     Kind("sacctmgr show assoc -P", _columns("account", "user", without="jobid"), read_associations),
     Kind("sacctmgr show user -P", _columns("user", "defacct", without="account"), read_users),
     Kind("sacctmgr show qos -P", _columns("name", "priority"), read_qos),
-    Kind("slurm.conf", lambda text: bool(_SLURM.search(text)), read_slurm),
+    Kind(
+        "slurm.conf",
+        _settings(
+            r"ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType|AuthType"
+            r"|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses"
+        ),
+        read_slurm,
+    ),
     Kind("scontrol show partition -o", _records("PartitionName", "TotalNodes"), read_partitions),
     Kind("scontrol show node -o", _records("NodeName", "CPUAlloc"), read_nodes),
-    Kind(
-        "scontrol show reservation -o",
-        _records("ReservationName", "StartTime", "No reservations"),
-        read_reservations,
-    ),
+    Kind("scontrol show reservation -o", _records("ReservationName", "StartTime", "No res"), read_reservations),
     Kind("scontrol show lic -o", _records("LicenseName", "Total", "No licenses"), read_licenses),
+    Kind("resources.yaml", lambda text: bool(re.search(r"^\s*-\s+resource\s*:", text, re.MULTILINE)), read_resources),
     Kind(
-        "resources.yaml",
-        lambda text: bool(re.search(r"^\s*-\s+resource\s*:", text, re.MULTILINE)),
-        read_resources,
+        "burst_buffer.conf",
+        _settings(
+            "StageInTimeout|StageOutTimeout|ValidateTimeout|OtherTimeout|GetSysState|GetSysStatus|DefaultPool|AltPool"
+            "|CreateBuffer|DestroyBuffer|AllowUsers|DenyUsers|Granularity"
+        ),
+        read_buffers,
     ),
-    Kind("burst_buffer.conf", lambda text: bool(_BUFFERS.search(text)), read_buffers),
-    Kind("slurm.conf", lambda text: bool(_LINES.search(text)), read_slurm),
+    Kind("slurm.conf", _settings("PartitionName|NodeName"), read_slurm),
 )
 """In the order in which a text is tried; the last are lines that ``slurm.conf`` includes."""
 
 COMMANDS = tuple(dict.fromkeys(kind.command for kind in KINDS))
 
 
-@dataclass(frozen=True)
-class _SiteImport:
-    """A site's description.
-
-    Attributes
-    ----------
-    text
-        TOML with comments.
-    said
-        Lines on files that were read, on omissions and assumptions.
-    """
+class _SiteImport(NamedTuple):
+    """A site's description as TOML with comments, and lines on files that were read, on omissions and assumptions."""
 
     text: str
-    said: list[str] = field(default_factory=list)
+    said: list[str]
 
 
 def imported(files: Sequence[Path], cluster: str = "") -> _SiteImport:
@@ -129,20 +115,20 @@ def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _SiteImport:
     """As :func:`imported`, from the texts of files by their names."""
     pieces = Pieces(cluster, wanted=cluster)
     kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
-    for kind, text, name in sorted(
-        kinds, key=lambda one: one[0].command != "slurm.conf"
-    ):  # slurm.conf names the cluster
+    for kind, text, name in sorted(kinds, key=lambda read: read[0].command != "slurm.conf"):  # it names the cluster
         kind.read(text, name, pieces)
         pieces.kinds[name] = kind.command
     stated = Entry(pieces.configuration, "").text("ClusterName")
     if cluster and stated and stated.lower() != cluster.lower():
         raise InputError(f"--cluster {cluster}: the files are of cluster {stated!r}; leave --cluster out or name it")
     pieces.notes += notes_of(pieces)
-    made = _written(pieces)
-    text = written(made)
-    site_of(parse_toml(text, limits.SITE_BYTES), "the description of these files")
+    nodes = _nodes(pieces)
+    assumed = dict(_assumed(pieces, bool(nodes)))
+    site = _site(pieces, nodes)
+    made = written(site, compressed(nodes), assumed, pieces.notes)
+    site_of(parse_toml(made, limits.SITE_BYTES), "the description of these files")
     read = [f"{name}: read as {command}" for name, command in pieces.kinds.items()]
-    return _SiteImport(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
+    return _SiteImport(made, [*read, *pieces.notes, *(f"ASSUMED: {words}" for words in assumed.values())])
 
 
 def _text(path: Path) -> str:
@@ -153,29 +139,22 @@ def _text(path: Path) -> str:
 
 
 def _kind_of(text: str, name: str) -> Kind:
-    for kind in KINDS:
-        if kind.recognises(text):
-            return kind
+    if found := next((kind for kind in KINDS if kind.recognises(text)), None):
+        return found
     raise InputError(f"{name}: expected the contents of one of these: {', '.join(COMMANDS)}")
 
 
-def _written(pieces: Pieces) -> SiteText:
-    """The pieces as one site, with the assumptions for those that are missing, by table."""
-    partitions = pieces.partitions or pieces.configured
-    nodes = _nodes(pieces)
-    assumed = dict(_assumed(pieces, bool(nodes)))
+def _site(pieces: Pieces, nodes: list[str]) -> Site:
+    """The pieces as one site."""
     configured = {resource.name for resource in pieces.resources}
-    site = Site(
+    resources = (*pieces.resources, *(item for item in pieces.counted if item.name not in configured))
+    return Site(
         name=pieces.cluster,
-        partitions=tuple(partitions),
+        partitions=tuple(pieces.partitions or pieces.configured),
         associations=tuple(_with_accounts(with_defaults(pieces), pieces)),
         qos=tuple(pieces.qos),
         licenses=tuple(pieces.licenses or pieces.configured_licenses),
-        resources=tuple(
-            kept
-            for resource in (*pieces.resources, *(item for item in pieces.counted if item.name not in configured))
-            if (kept := _on_nodes(resource, pieces)) is not None
-        ),
+        resources=tuple(filter(None, (_on_nodes(resource, pieces) for resource in resources))),
         gpus=tuple(Gpus(count, compressed(names)) for count, names in sorted(pieces.gpus.items())),
         cpus=tuple(_cpus(pieces, nodes)),
         reservations=tuple(_within(reservation, set(nodes), pieces) for reservation in pieces.reservations),
@@ -183,7 +162,6 @@ def _written(pieces: Pieces) -> SiteText:
         scheduler=pieces.scheduler or Scheduler(),
         buffers=pieces.buffers or Buffers(kind=NO_BUFFERS if pieces.weights is not None else ""),
     )
-    return SiteText(site, compressed(nodes), assumed, tuple(pieces.notes))
 
 
 def _nodes(pieces: Pieces) -> list[str]:
@@ -234,13 +212,13 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
 
 def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Association]:
     """The associations, and those of accounts that only their users or accounts below them name."""
-    known = {association.account for association in associations if not association.user}
+    known = {"", *(association.account for association in associations if not association.user)}
     named = [association.account if association.user else association.parent for association in associations]
-    missing = [account for account in dict.fromkeys(named) if account and account not in known and account != ROOT]
-    if any(association.account == ROOT for association in associations) and ROOT not in known:
-        missing.append(ROOT)
-    for account in missing:
-        pieces.notes.append(f"ASSUMED: account {account} has no association of its own: 1 share, below the root")
+    missing = [account for account in dict.fromkeys(named) if account not in {*known, ROOT}]
+    missing += [ROOT] * (ROOT not in known and any(association.account == ROOT for association in associations))
+    pieces.notes += [
+        f"ASSUMED: account {account} has no association of its own: 1 share, below the root" for account in missing
+    ]
     return [*(Association(account) for account in missing), *associations]
 
 

@@ -1,17 +1,15 @@
-"""Texts of a site in their three layouts: records of ``KEY=VALUE``, tables between ``|``, lines ``Key=Value``."""
+"""Text of a site's files in its three layouts: records of ``KEY=VALUE``, tables between ``|``, lines ``Key=Value``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from spillway.base.errors import InputError, shown
 from spillway.workloads.logs.layouts import pairs
-from spillway.workloads.logs.slurm_units import UNLIMITED, UnitError, count_of, duration_of, size_of
-
-T = TypeVar("T")
+from spillway.workloads.logs.slurm_units import UnitError, count_of, duration_of
 
 _KEY = re.compile(r"(?:^|\s)([A-Z][A-Za-z]*(?:\[\d+\])?)=")
 _CONF = re.compile(r"\s*([A-Za-z]\w*(?:\[\d+\])?)\s*=\s*(.*)")
@@ -19,11 +17,12 @@ _SEVERAL = re.compile(
     r"\s*(?:\w+Name\s*=\s*\S+\s+\w+\s*=|(?:Partition|Node|Down|NodeSet)(?:Name|Nodes)?\s*=)", re.IGNORECASE
 )
 _PAIR = re.compile(r"(\w+(?:\[\d+\])?)\s*=\s*(\"[^\"]*\"|'[^']*'|\S+)")
-_DAYS = re.compile(r"(\d{1,6})-(\d{1,2})(?::(\d{1,2}))?", re.ASCII)
 _NOTHING = {"", "(null)", "n/a", "none", "null"}
 _NO_LIMIT = {"unlimited", "infinite", "-1"}
 
-_MINUTE = 60
+Reader = Callable[[str], Any]
+Fields = Mapping[str, tuple[str, Reader] | str]
+"""Fields of a struct: the key of each and the reader of its value; a key alone: a list of names."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +34,18 @@ class Entry:
 
     def text(self, *keys: str) -> str:
         """The first of these values that is not empty; "" for Slurm's ``(null)`` and ``N/A``."""
-        for key in keys:
-            found = self.values.get(key.lower(), "").strip()
-            if found.lower() not in _NOTHING:
-                return found
-        return ""
+        found = (self.values.get(key.lower(), "").strip() for key in keys)
+        return next((text for text in found if text.lower() not in _NOTHING), "")
 
-    def read(self, convert: Callable[[str], T], key: str, default: Any) -> T:
-        """A value by its reader, ``default`` where it is empty.
+    def read(self, convert: Reader, keys: str, default: Any = None) -> Any:
+        """The first value of some keys (between ``|``) by its reader, ``default`` where all are empty.
 
         Raises
         ------
         InputError
             The value is malformed; names file, line and key.
         """
+        key = next((key for key in keys.split("|") if self.text(key)), keys)
         text = self.text(key)
         try:
             return convert(text) if text else default
@@ -57,33 +54,37 @@ class Entry:
         except ValueError as error:  # of a list of hosts: a whole sentence
             raise InputError(f"{self.where}: {key}: {error}") from None
 
+    def fields(self, table: Fields) -> dict[str, Any]:
+        """Values of a struct's fields that the entry states."""
+        found: dict[str, Any] = {}
+        for field, of in table.items():
+            key, reader = (of, names) if isinstance(of, str) else of
+            if (value := self.read(reader, key)) is not None:
+                found[field] = value
+        return found
+
     def over(self, defaults: Mapping[str, str]) -> Entry:
         """The entry with these values for keys that it lacks."""
         return Entry({**defaults, **self.values}, self.where)
 
     def names(self, *keys: str) -> tuple[str, ...]:
         """A list of names between commas; () for ``ALL`` and for nothing."""
-        text = self.text(*keys)
-        return () if text.upper() == "ALL" else tuple(filter(None, (part.strip() for part in text.split(","))))
+        return names(self.text(*keys))
 
     def flag(self, key: str) -> bool:
         """Whether a value is a yes."""
-        return self.text(key).lower() in ("yes", "true", "1")
+        return flag(self.text(key))
 
 
 def records(text: str, name: str, first: str) -> Iterator[Entry]:
     """Records of ``scontrol show``: each begins with the key ``first``, on one line (``-o``) or on several."""
-    begun: list[str] = []
-    place = 0
+    begun: list[tuple[int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(f"{first}="):
-            if begun:
-                yield Entry(pairs(" ".join(begun), _KEY)[1], f"{name}, line {place}")
-            begun, place = [line], number
+            begun.append((number, [line]))
         elif begun and line.strip():
-            begun.append(line.strip())
-    if begun:
-        yield Entry(pairs(" ".join(begun), _KEY)[1], f"{name}, line {place}")
+            begun[-1][1].append(line.strip())
+    return (Entry(pairs(" ".join(lines), _KEY)[1], f"{name}, line {number}") for number, lines in begun)
 
 
 def rows(text: str, name: str) -> Iterator[Entry]:
@@ -94,19 +95,13 @@ def rows(text: str, name: str) -> Iterator[Entry]:
     InputError
         A row has another number of fields than the header.
     """
-    columns: list[str] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        parts = line.split("|")
-        if not columns:
-            columns = [part.strip().lower().replace(" ", "") for part in parts]
-            continue
+    lines = [(number, line.split("|")) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    columns = [part.strip().lower().replace(" ", "") for part in lines[0][1]] if lines else []
+    for number, parts in lines[1:]:
+        where = f"{name}, line {number}"
         if len(parts) != len(columns):
-            raise InputError(
-                f"{name}, line {number}: expected {len(columns)} fields between '|' as in the header, got {len(parts)}"
-            )
-        yield Entry(dict(zip(columns, parts, strict=True)), f"{name}, line {number}")
+            raise InputError(f"{where}: expected {len(columns)} fields between '|' as in the header, got {len(parts)}")
+        yield Entry(dict(zip(columns, parts, strict=True)), where)
 
 
 def settings(text: str, name: str) -> tuple[Entry, list[Entry]]:
@@ -120,29 +115,33 @@ def settings(text: str, name: str) -> tuple[Entry, list[Entry]]:
     continued = ""
     for number, line in enumerate(text.splitlines(), start=1):
         plain = continued + re.sub(r"(?<!\\)#.*", "", line).rstrip()
-        if plain.endswith("\\"):
-            continued = plain[:-1]
+        continued = plain[:-1] if plain.endswith("\\") else ""
+        if continued:
             continue
-        continued = ""
         if _SEVERAL.match(plain):
-            pairs = {key.lower(): value.strip("\"'") for key, value in _PAIR.findall(plain)}
-            several.append(Entry(pairs, f"{name}, line {number}"))
-        elif found := _CONF.fullmatch(plain):
-            single[found[1].lower()] = found[2].strip()
+            found = {key.lower(): value.strip("\"'") for key, value in _PAIR.findall(plain)}
+            several.append(Entry(found, f"{name}, line {number}"))
+        elif setting := _CONF.fullmatch(plain):
+            single[setting[1].lower()] = setting[2].strip()
     return Entry(single, name), several
 
 
 # --------------------------------------------------------------------------- values
 
 
-def whole(text: str) -> int:
-    """A whole number, perhaps shortened (``1.5K``), perhaps with a fraction of zeros (``1.000000``)."""
-    return count_of(re.sub(r"\.0+$", "", text))
+def names(text: str) -> tuple[str, ...]:
+    """Names between commas; () for ``ALL``."""
+    return () if text.upper() == "ALL" else tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def flag(text: str) -> bool:
+    """Whether a text is a yes."""
+    return text.lower() in ("yes", "true", "1")
 
 
 def limit(text: str) -> int | None:
     """A whole number; ``None`` for no limit."""
-    return None if text.lower() in _NO_LIMIT else whole(text)
+    return None if text.lower() in _NO_LIMIT else count_of(text)
 
 
 def number(text: str) -> float:
@@ -156,25 +155,9 @@ def number(text: str) -> float:
     return found
 
 
-def seconds(text: str) -> float | None:
-    """Seconds of a time in Slurm's forms, a bare number in minutes; ``None`` for no limit.
-
-    The forms: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes,
-    days-hours:minutes:seconds.
-    """
-    if text.lower() in _NO_LIMIT:
-        return None
-    if text.isascii() and text.isdecimal() and len(text) < 10:
-        return float(text) * _MINUTE
-    if found := _DAYS.fullmatch(text):
-        return float(int(found[1]) * 86_400 + int(found[2]) * 3600 + int(found[3] or 0) * _MINUTE)
-    try:
-        total = duration_of(text)
-    except UnitError:
-        total = -1
-    if total == UNLIMITED or total < 0:
-        raise UnitError("a time such as 90, 1:30:00, 7-0 or UNLIMITED")
-    return float(total)
+def seconds(text: str, unit_s: int = 60) -> float | None:
+    """Seconds of a time in Slurm's forms, a bare number in minutes, or in other units; ``None`` for no limit."""
+    return None if text.lower() in _NO_LIMIT else float(duration_of(text, unit_s))
 
 
 def span(text: str) -> float:
@@ -184,32 +167,7 @@ def span(text: str) -> float:
 
 def bare_seconds(text: str) -> float | None:
     """A number of seconds; ``None`` for no limit; other forms as :func:`seconds` has them."""
-    return number(text) if re.fullmatch(r"\d+(?:\.\d*)?", text) else seconds(text)
-
-
-def resources(text: str) -> dict[str, int]:
-    """Amounts of trackable resources by name, of ``cpu=4,mem=8G,node=2,gres/gpu=8,bb/datawarp=100G``.
-
-    Memory and burst buffers become bytes. An amount of -1, which lifts a limit, is left out.
-    """
-    found: dict[str, int] = {}
-    for item in filter(None, text.split(",")):
-        name, equals, amount = item.strip().partition("=")
-        if not equals or not name:
-            raise UnitError("resources such as cpu=4,node=2")
-        if amount != "-1":
-            in_bytes = name == "mem" or name.startswith("bb/")
-            found[name] = size_of(amount) if in_bytes else whole(amount)
-    return found
-
-
-def counts(text: str) -> dict[str, int]:
-    """Counts by name, of ``matlab:30,ansys@server=100`` (older: ``matlab*30``); a name without a count counts 1."""
-    found: dict[str, int] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        name, _, count = re.sub("[=*]", ":", item).rpartition(":") if re.search(r"[:=*]\d", item) else (item, "", "1")
-        found[name] = whole(count)
-    return found
+    return seconds(text, 1)
 
 
 _PREEMPTS = {"off": "off", "cancel": "cancel", "requeue": "requeue", "suspend": "suspend", "gang": "", "cluster": ""}

@@ -6,8 +6,7 @@ import functools
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,13 +26,19 @@ HEAD = (
 )
 WIDTH = 100
 _READABLE_S = 120.0
+_IN_THE_FILE: Mapping[tuple[type[msgspec.Struct], str], str] = {
+    (Partition, "nodes"): "Names of nodes; absent: all nodes. Partitions may overlap.",
+    (Gpus, "nodes"): "Names of nodes; absent: all nodes.",
+    (Reservation, "nodes"): "Names of nodes; absent: no nodes, or all of them where it has the flag ALL_NODES.",
+    (Reservation, "start_s"): "Its begin: a date with a time, without a zone as logs have them.",
+}
+"""Meanings of fields that have another form in the file."""
 
 
-@dataclass(frozen=True)
-class SiteText:
-    """Contents of the file.
+def written(site: Site, nodes: str, assumed: Mapping[str, str], notes: Sequence[str]) -> str:
+    """The text of the file.
 
-    Attributes
+    Parameters
     ----------
     site
         Values of the site, with the names of nodes in place of their places.
@@ -44,25 +49,15 @@ class SiteText:
     notes
         Omissions.
     """
-
-    site: Site
-    nodes: str = ""
-    assumed: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def written(what: SiteText) -> str:
-    """The text of the file."""
     lines = [*_comment(HEAD), ""]
-    lines += [line for note in what.notes for line in _comment(f"NOTE: {printable(note)}")]
-    lines += [f"name = {_value(what.site.name)}"] if what.site.name else []
-    lines += _comment(f"ASSUMED: {what.assumed['nodes']}") if "nodes" in what.assumed else []
-    lines += [f"nodes = {_value(what.nodes)}"] if what.nodes else []
+    lines += [line for note in notes for line in _comment(f"NOTE: {printable(note)}")]
+    lines += [f"name = {_value(site.name)}"] if site.name else []
+    lines += _comment(f"ASSUMED: {assumed['nodes']}") if "nodes" in assumed else []
+    lines += [f"nodes = {_value(nodes)}"] if nodes else []
     for key, (name, kind) in TABLES.items():
-        value = getattr(what.site, name)
-        lines += ["", *_comment(f"{first_paragraph(kind)}")]
-        lines += list(_meanings(kind))
-        lines += _comment(f"ASSUMED: {what.assumed[key]}") if key in what.assumed else []
+        value = getattr(site, name)
+        lines += ["", *_comment(first_paragraph(kind)), *_meanings(kind)]
+        lines += _comment(f"ASSUMED: {assumed[key]}") if key in assumed else []
         if key in SINGLE:
             lines += [f"[{key}]", *_keys(value)]
         for table in () if key in SINGLE else value:
@@ -73,36 +68,18 @@ def written(what: SiteText) -> str:
 def _meanings(kind: type[msgspec.Struct]) -> Iterator[str]:
     """The keys of a table with their meanings; keys of one meaning together."""
     by_meaning: dict[str, list[str]] = {}
-    found = {name: _of_file(words) for name, words in meanings_of(kind).items()}
-    found |= {name: words for (of, name), words in _IN_THE_FILE.items() if of is kind}
+    found = meanings_of(kind)
     for name in kind.__struct_fields__:
+        words = found.get(name, "").replace("``None``", "absent").replace("()", "[]")
         key = START if name == "start_s" else name
-        by_meaning.setdefault(found.get(name, ""), []).append(key)
+        by_meaning.setdefault(_IN_THE_FILE.get((kind, name), words), []).append(key)
     for meaning, names in by_meaning.items():
         yield from _comment(f"- {', '.join(names)}: {meaning}" if meaning else f"- {', '.join(names)}", "  ")
 
 
-_IN_THE_FILE: Mapping[tuple[type[msgspec.Struct], str], str] = {
-    (Partition, "nodes"): "Names of nodes; absent: all nodes. Partitions may overlap.",
-    (Gpus, "nodes"): "Names of nodes; absent: all nodes.",
-    (Reservation, "nodes"): "Names of nodes; absent: no nodes, or all of them where it has the flag ALL_NODES.",
-    (Reservation, "start_s"): "Its begin: a date with a time, without a zone as logs have them.",
-}
-"""Meanings of fields that have another form in the file."""
-
-
-def _of_file(words: str) -> str:
-    """The meaning of a field in words of the file."""
-    return words.replace("``None``", "absent").replace("()", "[]")
-
-
 def _keys(value: msgspec.Struct) -> Iterator[str]:
     """Lines ``key = value`` of all values that differ from their defaults."""
-    defaults = defaults_of(type(value))
-    for name in value.__struct_fields__:
-        found = getattr(value, name)
-        if name in defaults and found == defaults[name]:
-            continue
+    for name, found in changed(value).items():
         if name == "start_s":
             yield f"{START} = {datetime.fromtimestamp(found, UTC):%Y-%m-%dT%H:%M:%S}"
             continue
@@ -110,43 +87,41 @@ def _keys(value: msgspec.Struct) -> Iterator[str]:
         yield f"{name} = {_value(found)}{f'  # {duration(found)}' if readable else ''}"
 
 
+def changed(value: msgspec.Struct) -> dict[str, Any]:
+    """Fields that differ from their defaults, by name."""
+    defaults = _defaults_of(type(value))
+    fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
+    return {name: found for name, found in fields if name not in defaults or found != defaults[name]}
+
+
 @functools.cache
-def defaults_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def _defaults_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Defaults of the fields that have one."""
-    found = {}
-    for info in msgspec.structs.fields(kind):
-        if info.default_factory is not msgspec.NODEFAULT:
-            found[info.name] = info.default_factory()
-        elif info.default is not msgspec.NODEFAULT:
-            found[info.name] = info.default
-    return found
+    return {
+        field.name: field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        for field in msgspec.structs.fields(kind)
+        if not field.required
+    }
 
 
 def _value(value: Any) -> str:
     """A value as TOML."""
     if isinstance(value, msgspec.Struct):
-        inner = (line.partition("  #")[0] for line in _keys(value))
-        return "{ " + ", ".join(inner) + " }"
+        return "{ " + ", ".join(line.partition("  #")[0] for line in _keys(value)) + " }"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(key)} = {_value(member)}" for key, member in value.items()) + " }"
     if isinstance(value, tuple | list):
         if value and isinstance(value[0], msgspec.Struct):
             return "[\n" + "".join(f"    {_value(member)},\n" for member in value) + "]"
         return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(value)
-    return _text(value) if isinstance(value, str) else str(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    # as in JSON, except for the one control character that JSON does not escape
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _text(value: str) -> str:
-    """A text as TOML: as in JSON, except for the one control character that JSON does not escape."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
 
 
 def _comment(text: str, indent: str = "") -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.experiments.site.source import counts, preempts, records, resources, rows, seconds, settings
-from spillway.workloads.logs.slurm_units import UnitError
+from spillway.experiments.site.source import preempts, records, rows, seconds, settings
+from spillway.workloads.logs.slurm_units import UnitError, amounts_of, counts_of
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def test_no_times(text: str):
 
 def test_amounts():
     """Memory and buffers in bytes, where bare numbers are megabytes; -1 lifts a limit."""
-    assert resources("cpu=4,mem=8G,node=2,gres/gpu=1.5K,bb/x=100,license/m=-1") == {
+    assert amounts_of("cpu=4,mem=8G,node=2,gres/gpu=1.5K,bb/x=100,license/m=-1") == {
         "cpu": 4, "mem": 8 * 2**30, "node": 2, "gres/gpu": 1500, "bb/x": 100 * 2**20,
     }  # fmt: skip
-    assert counts("a:3,b@server=4,c,d*5") == {"a": 3, "b@server": 4, "c": 1, "d": 5}
+    assert counts_of("a:3,b@server=4,c,d*5") == {"a": 3, "b@server": 4, "c": 1, "d": 5}
     assert (preempts("GANG,SUSPEND"), preempts("cluster")) == ("suspend", "")
 
 
