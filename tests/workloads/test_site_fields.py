@@ -15,6 +15,7 @@ from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.slurm_units import licenses_of
+from tests.workloads.logs.forms import records
 from tests.workloads.logs.test_formats import read
 
 SACCT = """\
@@ -84,7 +85,7 @@ def test_pm100(tmp_path: Path) -> None:
         "time_limit": [5], "partition": ["1"], "qos": ["3"], "group_id": [25200],
     }  # fmt: skip
     pq.write_table(pa.table(columns), tmp_path / "log.parquet")
-    (record,) = load_table(tmp_path / "log.parquet")[0].records()
+    (record,) = records(load_table(tmp_path / "log.parquet")[0])
     assert (record.partition, record.qos, record.account) == ("1", "3", "25200")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from spillway.protocol.limits import LATEST_S
 from spillway.workloads.logs.book import Book, Fate
 from spillway.workloads.logs.lines import shown
 from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, NUMBERS, TEXTS
-from spillway.workloads.logs.slurm_units import UNKNOWN, UNLIMITED, UnitError
+from spillway.workloads.logs.slurm_units import UNKNOWN, UNLIMITED, UnitError, count_of, seconds_of, time_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints
 from spillway.workloads.requests.directives import Requests
 
@@ -38,9 +39,9 @@ class Column:
     Attributes
     ----------
     names
-        Its name, and others that are read where it is missing or empty.
+        Its name, and others, between ``|``, that are read where it is missing or empty.
     fields
-        Its statements: fields of :class:`~spillway.workloads.logs.record.LogRecord`, or of ``RAW``.
+        Its statements, between blanks: fields of :mod:`~spillway.workloads.logs.record`, or of ``RAW``.
     read
         Reads a cell: a value, or a tuple of one for each field.
     played
@@ -51,18 +52,18 @@ class Column:
         Its name in errors, if it has another there.
     """
 
-    names: tuple[str, ...]
-    fields: tuple[str, ...]
+    names: str
+    fields: str
     read: Callable[[str], Any]
     played: bool = False
-    fast: Callable[[Sequence[str]], Ints | None] | None = None
+    fast: Callable[[Sequence[Any]], Ints | None] | None = None
     label: str = ""
 
-    def values(self, cells: Sequence[Any], faults: Faults) -> Iterator[tuple[str, Sequence[Any] | Ints]]:
+    def values(self, cells: Sequence[Any], faults: Faults) -> Mapping[str, Sequence[Any] | Ints]:
         """Each field with its values."""
-        if self.fast is not None and (quick := self.fast(cells)) is not None:
-            yield self.fields[0], quick
-            return
+        fields, fast = self.fields.split(), self.fast or FAST.get(self.read)
+        if fast is not None and (quick := fast(cells)) is not None:
+            return {fields[0]: quick}
         if isinstance(cells, np.ndarray):
             cells = cells.tolist()
         found, bad = {}, {}
@@ -71,16 +72,24 @@ class Column:
                 found[cell] = self.read(_text(cell))
             except (UnitError, NoJobError) as error:
                 bad[cell] = error
-                nothing = tuple(map(unknown, self.fields)) if len(self.fields) > 1 else unknown(self.fields[0])
-                found[cell] = error.args[1] if len(error.args) > 1 else nothing
+                nothing = tuple(map(unknown, fields))
+                found[cell] = error.args[1] if len(error.args) > 1 else nothing if len(fields) > 1 else nothing[0]
         for row, cell in enumerate(cells) if bad else ():
             if cell in bad:
                 faults.add(row, self, _text(cell), bad[cell])
         columns = list(map(found.__getitem__, cells))
-        if len(self.fields) == 1:
-            yield self.fields[0], columns
-        else:
-            yield from zip(self.fields, zip(*columns, strict=True), strict=True)
+        if len(fields) == 1:
+            return {fields[0]: columns}
+        return dict(zip(fields, zip(*columns, strict=True), strict=True))
+
+    def headings(self) -> list[str]:
+        """Its names, in lower case."""
+        return self.names.lower().split("|")
+
+
+def of(read: Callable[[str], Any], played: bool = True, /, **columns: str) -> tuple[Column, ...]:
+    """Columns that are read alike: the names of each by its field."""
+    return tuple(Column(names, field, read, played) for field, names in columns.items())
 
 
 def _text(cell: Any) -> str:
@@ -121,38 +130,31 @@ class Faults:
 
     def add(self, row: int, column: Column, text: str, error: Exception) -> None:
         """Keep the reason of a row; the first counts."""
-        name = column.label or column.names[0]
+        name = column.label or column.names.partition("|")[0]
         if isinstance(error, NoJobError):
             self.no_job.setdefault(row, error.args[0])
-        elif column.fields[0] in ("number", "submit_s") or (column.played and not self.lenient):
+        elif column.fields.split()[0] in ("number", "submit_s") or (column.played and not self.lenient):
             self.unreadable.setdefault(row, (f"{name} cannot be read", f"{name} must be {error}, got {shown(text)}"))
         else:
             self.repair(f"{name} cannot be read: taken as not known", row)
 
     def repair(self, reason: str, *rows: int) -> None:
         """Count rows as repaired."""
-        self.repaired.setdefault(reason, set()).update(rows)
-
-    def left(self) -> set[int]:
-        """Rows that become no jobs."""
-        return self.no_job.keys() | self.unreadable.keys()
+        if rows:
+            self.repaired.setdefault(reason, set()).update(rows)
 
 
 Values = dict[str, Any]
 
 
-def read_cells(columns: Sequence[Column], cells: Mapping[str, Any], faults: Faults, intake: Intake) -> Values:
+def read_cells(columns: Sequence[Column], cells: Mapping[str, Any], faults: Faults) -> Values:
     """Fields of some rows, from their cells by the names of columns."""
     raw: Values = {}
     for column in columns:
-        for name in column.names:
-            found = cells.get(name.lower())
-            if found is None:
-                continue
-            for target, values in column.values(found, faults):
+        stated = [cells[heading] for heading in column.headings() if heading in cells]
+        for found in stated[:1] if column.fields.startswith("number") else stated:
+            for target, values in column.values(found, faults).items():
                 raw[target] = values if target not in raw else _either(target, raw[target], values)
-            if column.fields[0] == "number":
-                break
     for name in (*NUMBERS, *RAW):
         if name in raw and not isinstance(raw[name], np.ndarray):
             raw[name] = _whole(name, raw[name], faults)
@@ -172,12 +174,12 @@ def _whole(name: str, values: Sequence[int], faults: Faults) -> Ints:
 def _either(name: str, first: Any, second: Any) -> Any:
     """The first of two columns' values where it is known, else the second."""
     if name in NUMBERS or name in RAW:
-        one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-        return np.where(one > 0, one, np.maximum(one, other))
+        found, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+        return np.where(found > 0, found, np.maximum(found, other))
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return np.where(first >= 0, first, second)
-    nothing = unknown(name)
-    return [other if value in (nothing, -1) else value for value, other in zip(first, second, strict=True)]
+    nothing = (unknown(name), -1)
+    return [other if value in nothing else value for value, other in zip(first, second, strict=True)]
 
 
 def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Values:
@@ -222,21 +224,21 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
 def _clock_went_back(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> tuple[Ints, Ints]:
     """Starts and ends in local times, moved on an hour where the clock went back between two of them; not far apart
     otherwise, a start is that of a computer whose clock is slow: the job starts when it is submitted."""
-    dated = (submit > CALENDAR_FROM_S) & ((submit - _SUNDAY_S) % _WEEK_S < _CHANGES_S)
+
+    def is_changing(times: Ints) -> npt.NDArray[np.bool_]:
+        return (times > CALENDAR_FROM_S) & ((times - _SUNDAY_S) % _WEEK_S < _CHANGES_S)
+
     slow = (start >= 0) & (start < submit) & (start >= submit - _SLOW_S)
     end = np.where(slow & (end >= 0), end + submit - start, end)
     start = np.where(slow, submit, start)
-    before = dated & (start >= 0) & (start < submit) & (start >= submit - _HOUR)
+    before = is_changing(submit) & (start >= 0) & (start < submit) & (start >= submit - _HOUR)
     start = np.where(before, start + _HOUR, start)
     end = np.where(before & (end >= 0), end + _HOUR, end)
-    changing = (start > CALENDAR_FROM_S) & ((start - _SUNDAY_S) % _WEEK_S < _CHANGES_S)
-    over = changing & (end >= 0) & (end < start) & (end >= start - _HOUR)
-    for reason, rows in (
-        ("times go back by less than an hour, as when clocks change: the later ones are moved on", before | over),
-        ("the job starts less than a minute before its submission: taken as submitted then", slow),
-    ):
-        if rows.any():
-            faults.repair(reason, *np.flatnonzero(rows).tolist())
+    over = is_changing(start) & (end >= 0) & (end < start) & (end >= start - _HOUR)
+    went_back = "times go back by less than an hour, as when clocks change: the later ones are moved on"
+    faults.repair(went_back, *np.flatnonzero(before | over).tolist())
+    slowly = "the job starts less than a minute before its submission: taken as submitted then"
+    faults.repair(slowly, *np.flatnonzero(slow).tolist())
     return start, np.where(over, end + _HOUR, end)
 
 
@@ -294,10 +296,9 @@ def _after(preceding: Sequence[int] | Ints, think_s: Ints) -> list[Any]:
 
 def settled(made: Values, faults: Faults, book: Book) -> npt.NDArray[np.bool_]:
     """Count the rows in the book by their fates; returns the mask of those that become jobs."""
-    never = np.flatnonzero(np.asarray(made["submit_s"]) < 0).tolist()
-    for row in never:
+    for row in np.flatnonzero(np.asarray(made["submit_s"]) < 0).tolist():
         faults.no_job.setdefault(row, NEVER_SUBMITTED)
-    left = faults.left()
+    left = faults.no_job.keys() | faults.unreadable.keys()
     kept = np.ones(len(faults.lines), dtype=bool)
     kept[list(left)] = False
     size = np.where(made["nodes"] > 0, made["nodes"], made["allocated_processors"])
@@ -311,13 +312,12 @@ def settled(made: Values, faults: Faults, book: Book) -> npt.NDArray[np.bool_]:
             book.add(Fate.LEFT_OUT, reason, 1, int(reason == NEVER_SUBMITTED))
     mended: set[int] = set()
     for reason, rows in faults.repaired.items():
-        rows -= left
-        if rows:
+        if rows := rows - left:
             entry = book.add(Fate.REPAIRED, reason, len(rows), len(rows), float(node_s[list(rows)].sum()))
-            if not entry.examples:
-                entry.examples.append(str(faults.lines[min(rows)]))
+            entry.examples[:] = entry.examples or [str(faults.lines[min(rows)])]
         mended |= rows
-    book.add(Fate.READ, "as written", int(kept.sum()) - len(mended), int(kept.sum()) - len(mended))
+    plain = int(kept.sum()) - len(mended)
+    book.add(Fate.READ, "as written", plain, plain)
     return kept
 
 
@@ -343,23 +343,20 @@ def fast_whole(cells: Sequence[Any], least: int = -1, most: int = 2**53) -> Ints
     return found if not len(found) or (found.min() >= least and found.max() <= most) else None
 
 
-def fast_seconds(cells: Sequence[Any]) -> Ints | None:
-    """Whole numbers of seconds, all at once."""
-    return fast_whole(cells, -1, int(LATEST_S))
-
-
-def whole(text: str) -> int:
-    """A whole number >= 0, perhaps with a fraction of zeros; -1 for unknown."""
-    if text.isascii() and text.isdecimal() and len(text) <= 18:
-        return int(text)
-    if text == "-1" or text.lower() in UNKNOWN:
-        return -1
+def fast_times(cells: Sequence[Any]) -> Ints | None:
+    """Times as Slurm writes them, all at once."""
     try:
-        number = float(text) if text.isascii() and "_" not in text else -2.0
-    except ValueError:
-        number = -2.0
-    if number == -1.0:
-        return -1
-    if not 0 <= number < 2**53 or number != int(number):
-        raise UnitError("a whole number >= 0")
-    return int(number)
+        if any(len(cell) != 19 or cell[13] != ":" or cell[16] != ":" for cell in cells):
+            return None
+        found = np.array(cells, dtype="datetime64[s]").astype(np.int64)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return found if len(found) and found.min() > 86_400 and found.max() < 2**33 else None
+
+
+FAST: Mapping[Callable[[str], Any], Callable[[Sequence[Any]], Ints | None]] = {
+    time_of: fast_times,
+    count_of: fast_whole,
+    seconds_of: partial(fast_whole, most=int(LATEST_S)),
+}
+"""Readers of many cells at once, by those of one."""

@@ -13,7 +13,7 @@ Altair, *PBS Professional Reference Guide*, accounting log. The Standard Workloa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from spillway.workloads.errors import WorkloadError
@@ -44,9 +44,11 @@ class Format:
     recognises
         Whether a log's beginning is of this format; ``None``: by the names of its columns.
     needed
-        Alternatives of columns of which a header has one each.
+        Columns that its header has, between blanks; ``A|B``: one of them.
     attempts
         Whether lines of one job are attempts at it; else they are tasks of an array, jobs of their own.
+    cells
+        Cells of a line, by name, or a sentence on its fault; ``None``: lines have another layout.
     advice
         A command that makes such a log.
     """
@@ -54,14 +56,16 @@ class Format:
     what: str
     columns: tuple[Column, ...]
     recognises: Callable[[LogHead], bool] | None = None
-    needed: tuple[Names, ...] = ()
+    needed: str = ""
     attempts: bool = False
+    cells: Callable[[str], Mapping[str, str] | str] | None = None
     advice: str = ""
 
-    def lacks(self, names: Iterable[str]) -> Names:
-        """The first alternatives of needed columns of which a header has none; () if it has all."""
+    def lacks(self, names: Iterable[str]) -> list[str]:
+        """The first alternatives of needed columns of which a header has none; [] if it has all."""
         known = set(names)
-        return next((some for some in self.needed if known.isdisjoint(name.lower() for name in some)), ())
+        alternatives = (some.split("|") for some in self.needed.split())
+        return next((some for some in alternatives if known.isdisjoint(name.lower() for name in some)), [])
 
 
 _HINTS = {
@@ -71,6 +75,10 @@ _HINTS = {
 }
 """Beginnings that need another form of the log, and words on it."""
 
+_FREE = ("jobname", "submitline", "comment", "admincomment", "systemcomment", "batchscript", "workdir", "submit_line",
+         "name", "job_name", "burstbuffer", "reason", "extra", "wckey")  # fmt: skip
+"""Columns of free text."""
+
 _ABOVE = 20
 """Lines in which a header is looked for: commands and their complaints may stand above it."""
 
@@ -78,14 +86,27 @@ SWF = "swf"
 FORMATS: dict[str, Format] = {
     SWF: Format("Standard Workload Format", swf_log.COLUMNS, swf_log.recognises),
     "sacct": Format(
-        "output of Slurm's sacct --parsable2", slurm.SACCT, None, slurm.NEEDED, attempts=True, advice=slurm.ADVICE
+        "output of Slurm's sacct --parsable2",
+        slurm.SACCT,
+        needed="JobID|JobIDRaw Submit ElapsedRaw|Elapsed|End "
+        "NNodes|AllocNodes|ReqNodes|AllocTRES|ReqTRES|NCPUS|AllocCPUS|ReqCPUS",
+        attempts=True,
+        advice=slurm.ADVICE,
     ),
     "sacct-json": Format("output of Slurm's sacct --json", slurm.SACCT, slurm.is_json, attempts=True),
-    "jobcomp": Format("file of Slurm's jobcomp/filetxt", slurm.JOBCOMP, slurm.is_jobcomp, attempts=True),
-    "eagle": Format("table of NREL's Eagle", slurm.EAGLE, None, slurm.of_names(slurm.EAGLE_NEEDED)),
-    "pm100": Format("table of PM100 (Marconi100, CINECA)", slurm.PM100, None, slurm.of_names(slurm.PM100_NEEDED)),
-    "fdata": Format("table of F-DATA (Fugaku, RIKEN)", slurm.FDATA, None, slurm.of_names(slurm.FDATA_NEEDED)),
-    "pbs": Format("accounting log of PBS", PBS, is_pbs, attempts=True),
+    "jobcomp": Format(
+        "file of Slurm's jobcomp/filetxt", slurm.JOBCOMP, slurm.is_jobcomp, attempts=True, cells=slurm.jobcomp_cells
+    ),
+    "eagle": Format(
+        "table of NREL's Eagle", slurm.EAGLE, needed="job_id wallclock_req nodes_req submit_time start_time end_time"
+    ),
+    "pm100": Format(
+        "table of PM100 (Marconi100, CINECA)",
+        slurm.PM100,
+        needed="job_id submit_time start_time end_time num_nodes_alloc time_limit",
+    ),
+    "fdata": Format("table of F-DATA (Fugaku, RIKEN)", slurm.FDATA, needed="jid adt sdt edt nnumr elpl"),
+    "pbs": Format("accounting log of PBS", PBS, is_pbs, attempts=True, cells=pbs_cells),
 }
 """All formats by their name for ``--format``."""
 
@@ -126,8 +147,7 @@ def table_of(rows: Iterable[layouts.Rows], intake: Intake, name: str = SWF, read
     columns = swf_log.columns_of(reading) if name == SWF else form.columns
     for some in rows:
         faults = Faults(some.lines, reading.lenient)
-        raw = read_cells(columns, some.cells, faults, intake)
-        made = records_of(raw, len(some.lines), faults, intake)
+        made = records_of(read_cells(columns, some.cells, faults), len(some.lines), faults, intake)
         built.add(made, settled(made, faults, book), [] if form.attempts else some.texts)
     remedy = "; --lenient takes values that cannot be read as not known, --unreadable SHARE leaves more lines out"
     book.settle(1.0 if reading.lenient and built.count else reading.unreadable, remedy)
@@ -140,30 +160,24 @@ def _rows(
     name: str, log: LogFile, head: LogHead, pieces: Iterator[bytes], intake: Intake, reading: Reading
 ) -> Iterator[layouts.Rows]:
     """Rows of a log: as the format's layout takes it apart."""
-    form = FORMATS[name]
-    if form.recognises is None and layouts.is_parquet(head):
-        wanted = {heading.lower() for column in form.columns for heading in column.names}
-        return layouts.parquet(log, intake.book, wanted)
-    if form.recognises is None:
-        lacking = form.lacks(_header(form, head))
-        if lacking:
-            made = f"; such a log is made by: {form.advice}" if form.advice else ""
-            raise WorkloadError(
-                f"the header of the {form.what} lacks {' or '.join(lacking)} (it has "
-                f"{shown(', '.join(layouts.header_of(head.first)[1]), 80)}){made}",
-                f"{log.where}:1",
-            )
-        return layouts.separated(log.blocks(pieces), intake.book, lambda names: not form.lacks(names), slurm.FREE)
+    form, book = FORMATS[name], intake.book
+    headings = list(dict.fromkeys(heading for column in form.columns for heading in column.headings()))
     if name == SWF:
         return swf_log.rows(log.blocks(pieces), intake, reading)
     if name == "sacct-json":
-        return layouts.objects(pieces, intake.book, slurm.json_cells)
-    cells_of = slurm.jobcomp_cells if name == "jobcomp" else pbs_cells
-    return layouts.keyed(log.blocks(pieces), intake.book, cells_of, _names(form.columns))
-
-
-def _names(columns: Iterable[Column]) -> list[str]:
-    return list(dict.fromkeys(heading.lower() for column in columns for heading in column.names))
+        return layouts.objects(pieces, book, slurm.json_cells)
+    if form.cells is not None:
+        return layouts.keyed(log.blocks(pieces), book, form.cells, headings)
+    if layouts.is_parquet(head):
+        return layouts.parquet(log, book, headings)
+    if lacking := form.lacks(_header(form, head)):
+        made = f"; such a log is made by: {form.advice}" if form.advice else ""
+        raise WorkloadError(
+            f"the header of the {form.what} lacks {' or '.join(lacking)} (it has "
+            f"{shown(', '.join(layouts.header_of(head.first)[1]), 80)}){made}",
+            f"{log.where}:1",
+        )
+    return layouts.separated(log.blocks(pieces), book, lambda names: not form.lacks(names), _FREE)
 
 
 def recognised(head: LogHead, log: LogFile) -> str:
@@ -174,33 +188,33 @@ def recognised(head: LogHead, log: LogFile) -> str:
     WorkloadError
         It begins like no known format, or like several.
     """
-    if layouts.is_parquet(head):
-        names = layouts.parquet_columns(log)
-        found = [name for name, form in FORMATS.items() if form.recognises is None and not form.lacks(names)]
-    else:
-        names = layouts.header_of(head.first)[1]
-        found = [name for name, form in FORMATS.items() if _recognises(form, head)]
+    is_parquet = layouts.is_parquet(head)
+    names = layouts.parquet_columns(log) if is_parquet else layouts.header_of(head.first)[1]
+
+    def recognises(form: Format) -> bool:
+        if form.recognises is not None:
+            return not is_parquet and form.recognises(head)
+        return not form.lacks(names if is_parquet else _header(form, head))
+
+    found = [name for name, form in FORMATS.items() if recognises(form)]
     if len(found) == 1:
         return found[0]
-    if not found and not layouts.is_parquet(head) and (content_suffix(log.path) == ".swf" or not head.lines):
+    if not found and not is_parquet and (content_suffix(log.path) == ".swf" or not head.lines):
         return SWF
     if not found and len(names) > 1 and {"jobid", "jobidraw"} & set(names):
         return "sacct"  # its header lacks a column: the error says which
-    known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
-    seen = f"its columns are {shown(', '.join(names), 100)}" if layouts.is_parquet(head) else ""
-    seen = seen or f"it begins with {shown(head.first, 60)}"
+    seen = (
+        f"its columns are {shown(', '.join(names), 100)}" if is_parquet else f"it begins with {shown(head.first, 60)}"
+    )
     if found:
         raise WorkloadError(
             f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
         )
     hint = next((words for pattern, words in _HINTS.items() if re.match(pattern, head.first)), "")
+    known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     raise WorkloadError(
         f"the format is not known{hint}: {seen}; known formats (--format states one): {known}", log.where
     )
-
-
-def _recognises(form: Format, head: LogHead) -> bool:
-    return not form.lacks(_header(form, head)) if form.recognises is None else form.recognises(head)
 
 
 def _header(form: Format, head: LogHead) -> Names:

@@ -276,7 +276,7 @@ def parquet_columns(log: LogFile) -> tuple[str, ...]:
     return tuple(name.lower() for name in _parquet(log)[0].schema_arrow.names)
 
 
-def parquet(log: LogFile, book: Book, wanted: set[str]) -> Iterator[Rows]:
+def parquet(log: LogFile, book: Book, wanted: Iterable[str]) -> Iterator[Rows]:
     """Rows of a parquet file, a batch at a time: times as seconds since 1970 (without a zone: as UTC).
 
     Raises

@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from spillway.workloads.logs.columns import Column, NoJobError, name, whole
+from spillway.workloads.logs.columns import Column, NoJobError, name, of
 from spillway.workloads.logs.layouts import pairs
 from spillway.workloads.logs.lines import LogHead, shown
 from spillway.workloads.logs.record import COMPLETED, FAILED, TIMEOUT
-from spillway.workloads.logs.slurm_units import UNKNOWN, UnitError, duration_of, size_of, time_of
+from spillway.workloads.logs.slurm_units import UNKNOWN, UnitError, count_of, duration_of, size_of, time_of
 
 _LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];[^;]*;")
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.]*)=")
 _ID = re.compile(r"(\d{1,18})(?:\[(\d*)\])?(?:\.([^;@]+))?", re.ASCII)
 _CHUNK = re.compile(r"([^/+(),]+)/")
+"""A node of ``n1/0*16+n2/0*16``."""
+
 _TIMEOUTS = {"271", "-29", "143"}
 """Exit statuses of jobs that were ended by a signal at their limit."""
 
@@ -55,24 +57,6 @@ def _id(text: str) -> tuple[int, str, str]:
     return int(found[1]), f"_{found[2]}" if found[2] else "", found[3] or ""
 
 
-def _length(text: str) -> int:
-    """Seconds of ``hours:minutes:seconds``, or a number of seconds."""
-    return whole(text) if text.isdecimal() else duration_of(text)
-
-
-def _bytes(text: str) -> int:
-    return -1 if text.lower() in UNKNOWN else size_of(text, 1)
-
-
-def _state(text: str) -> str:
-    return "" if not text else COMPLETED if text == "0" else TIMEOUT if text in _TIMEOUTS else FAILED
-
-
-def _hosts(text: str) -> str:
-    """Names of nodes of ``n1/0*16+n2/0*16``."""
-    return ",".join(dict.fromkeys(_CHUNK.findall(text)))
-
-
 def _nodes(text: str) -> int:
     """Nodes of ``4:ppn=8``, ``2:ncpus=4+1:ncpus=8`` or names between ``+``."""
     if text.lower() in UNKNOWN:
@@ -81,28 +65,24 @@ def _nodes(text: str) -> int:
     return sum(int(count) if count.isdecimal() and len(count) < 10 else 1 for count in counts)
 
 
-def _time(field: str, *names: str, played: bool = True) -> Column:
-    return Column(names, (field,), time_of, played)
-
-
 PBS = (
-    Column(("id",), ("number", "part", "cluster"), _id, played=True),
-    _time("submit_s", "ctime", "qtime"),
-    _time("eligible_s", "etime", played=False),
-    _time("start_s", "start"),
-    _time("end_s", "end"),
-    Column(("resources_used.walltime",), ("elapsed_s",), _length, played=True),
-    Column(("resource_list.walltime",), ("requested_s",), _length, played=True),
-    Column(("resource_list.nodect",), ("nodes",), whole, played=True),
-    Column(("resource_list.nodes", "resource_list.select"), ("wanted_nodes",), _nodes, played=True),
-    Column(("resource_list.ncpus",), ("requested_processors",), whole),
-    Column(("resource_list.mem",), ("memory_bytes",), _bytes),
-    Column(("resource_list.ngpus",), ("gpus",), whole),
-    Column(("exec_host",), ("node_list",), _hosts),
-    Column(("exit_status",), ("state",), _state),
-    *(
-        Column((key,), (field,), name)
-        for key, field in (("user", "user"), ("queue", "partition"), ("account", "account"))
+    Column("id", "number part cluster", _id, True),
+    *of(time_of, submit_s="ctime|qtime", start_s="start", end_s="end"),
+    *of(time_of, False, eligible_s="etime"),
+    *of(
+        lambda text: duration_of(text, 1),
+        elapsed_s="resources_used.walltime",
+        requested_s="resource_list.walltime",
     ),
-    Column(("group",), ("account",), name),
+    *of(count_of, nodes="resource_list.nodect"),
+    *of(_nodes, wanted_nodes="resource_list.nodes|resource_list.select"),
+    *of(count_of, False, requested_processors="resource_list.ncpus", gpus="resource_list.ngpus"),
+    *of(lambda text: -1 if text.lower() in UNKNOWN else size_of(text, 1), False, memory_bytes="resource_list.mem"),
+    *of(lambda text: ",".join(dict.fromkeys(_CHUNK.findall(text))), False, node_list="exec_host"),
+    *of(
+        lambda text: "" if not text else COMPLETED if text == "0" else TIMEOUT if text in _TIMEOUTS else FAILED,
+        False,
+        state="exit_status",
+    ),
+    *of(name, False, user="user", partition="queue", account="account|group"),
 )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.logs.columns import Column, NoJobError, fast_seconds, fast_whole, name, whole
+from spillway.workloads.logs.columns import Column, NoJobError, name, of
 from spillway.workloads.logs.identity import STEP, ZERO
 from spillway.workloads.logs.layouts import pairs
 from spillway.workloads.logs.lines import LogHead, shown
@@ -29,29 +27,13 @@ from spillway.workloads.logs.slurm_units import (
     state_of,
     time_of,
 )
-from spillway.workloads.logs.table import Ints
 from spillway.workloads.requests.directives import Requests, directives_of, of_lines
-
-T = TypeVar("T")
 
 ADVICE = (
     "sacct --parsable2 --allusers --allocations --format=JobID,Cluster,User,Account,Partition,State,Submit,Eligible,"
     "Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,QOS,NodeList"
 )
 """A command that prints the columns that are read here."""
-
-NEEDED = (
-    ("JobID", "JobIDRaw"),
-    ("Submit",),
-    ("ElapsedRaw", "Elapsed", "End"),
-    ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES", "ReqTRES", "NCPUS", "AllocCPUS", "ReqCPUS"),
-)
-EAGLE_NEEDED = ("job_id", "wallclock_req", "nodes_req", "submit_time", "start_time", "end_time")
-PM100_NEEDED = ("job_id", "submit_time", "start_time", "end_time", "num_nodes_alloc", "time_limit")
-FDATA_NEEDED = ("jid", "adt", "sdt", "edt", "nnumr", "elpl")
-FREE = ("jobname", "submitline", "comment", "admincomment", "systemcomment", "batchscript", "workdir", "submit_line",
-        "name", "job_name", "burstbuffer", "reason", "extra", "wckey")  # fmt: skip
-"""Columns of free text."""
 
 _ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
 _PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?", re.ASCII)
@@ -63,12 +45,6 @@ _OPTIONS = {
     "nice": re.compile(r"(?:^|\s)--nice(?:=(-?\d{1,10}))?(?=\s|$)"),
     "reservation": re.compile(r"(?:^|\s)--reservation[=\s]?(\S+)"),
 }
-_MEMORY = re.compile(r"(.*?)([cn]?)")
-
-
-def of_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Alternatives of one name each."""
-    return tuple((item,) for item in names)
 
 
 def job_id(text: str) -> tuple[int, str, int]:
@@ -81,13 +57,10 @@ def job_id(text: str) -> tuple[int, str, int]:
     NoJobError
         For a step, and for tasks of an array that are not jobs yet.
     """
-    found = _ID.fullmatch(text)
-    if found and found[3] == ZERO and not found[2]:
-        return int(found[1]), ZERO, -1
-    if found and found[3]:
-        raise NoJobError(STEP)
-    if found:
-        return int(found[1]), found[2], -1
+    if found := _ID.fullmatch(text):
+        if found[3] and (found[3] != ZERO or found[2]):
+            raise NoJobError(STEP)
+        return int(found[1]), found[2] or found[3] or "", -1
     if _PENDING_ARRAY.fullmatch(text):
         limit = text.rpartition("%")[2].rstrip("]")
         known = int(limit) if "%" in text and limit.isdecimal() else -1
@@ -97,25 +70,8 @@ def job_id(text: str) -> tuple[int, str, int]:
 
 def numbered(text: str) -> tuple[int, str, int]:
     """Number of a job without steps: whole (``532209.0`` too), with a task's number, or a name that ends in one."""
-    try:
-        return (whole(text), "", -1) if text and text.lower() not in UNKNOWN else job_id(text)
-    except UnitError:
-        pass
-    digits = text[len(text.rstrip("0123456789")) :]
-    if text[:1].isalpha() and digits and len(digits) <= 18:
-        return int(digits), "", -1
-    return job_id(text)
-
-
-def _fast_times(cells: Sequence[Any]) -> Ints | None:
-    """Times as Slurm writes them, all at once."""
-    try:
-        if any(len(cell) != 19 or cell[13] != ":" or cell[16] != ":" for cell in cells):
-            return None
-        found = np.array(cells, dtype="datetime64[s]").astype(np.int64)
-    except (ValueError, TypeError, IndexError):
-        return None
-    return found if len(found) and found.min() > 86_400 and found.max() < 2**33 else None
+    digits = text[len(text.rstrip("0123456789")) :] if text[:1].isalpha() else text.removesuffix(".0")
+    return (int(digits), "", -1) if digits.isascii() and digits.isdecimal() and len(digits) <= 18 else job_id(text)
 
 
 @lru_cache(maxsize=100_000)
@@ -123,15 +79,11 @@ def submitted(text: str) -> tuple[str, str, str, str, int]:
     """Dependency, licenses, nice, reservation and array limit of a line of submission."""
     if "-" not in text:
         return "", "", "", "", -1
-    found = {key: pattern.search(text) for key, pattern in _OPTIONS.items()}
-    nice, limit = found["nice"], _ARRAY_LIMIT.search(text) if "%" in text else None
-    return (
-        found["dependency"][1] if found["dependency"] else "",
-        licenses_of(found["licenses"][1]) if found["licenses"] else "",
-        (nice[1] or "100") if nice else "",
-        found["reservation"][1] if found["reservation"] else "",
-        int(limit[1]) if limit else -1,
-    )
+    found = {key: match for key, pattern in _OPTIONS.items() if (match := pattern.search(text))}
+    stated = {key: match[1] or "100" for key, match in found.items()}  # --nice alone is 100
+    limit = _ARRAY_LIMIT.search(text) if "%" in text else None
+    dependency, licenses, nice, reservation = (stated.get(key, "") for key in _OPTIONS)
+    return dependency, licenses_of(licenses), nice, reservation, int(limit[1]) if limit else -1
 
 
 def requests(text: str) -> Requests:
@@ -148,10 +100,8 @@ def memory(text: str) -> tuple[int, int, int]:
     """Bytes of a job, of each node (``4Gn``), of each processor (``2Gc``): one of them; -1 for the others."""
     if text.lower() in UNKNOWN:
         return -1, -1, -1
-    found = _MEMORY.fullmatch(text)
-    size = size_of(found[1] if found else text)
-    per = found[2] if found else ""
-    return -1 if per else size, size if per == "n" else -1, size if per == "c" else -1
+    size, per = size_of(text.rstrip("cn")), text[-1]
+    return -1 if per in "cn" else size, size if per == "n" else -1, size if per == "c" else -1
 
 
 def _user(text: str) -> str:
@@ -167,7 +117,7 @@ def _resources(text: str) -> Resources:
 
 def _mega(text: str) -> int:
     """Bytes of a number of megabytes; 0 is not known."""
-    found = float(text) if text.replace(".", "", 1).isdecimal() else whole(text)
+    found = float(text) if text.replace(".", "", 1).isdecimal() else count_of(text)
     return round(found * MEGA) if found > 0 else -1
 
 
@@ -176,115 +126,88 @@ def _limit(text: str) -> int:
     return minutes_of(text.partition(".")[0]) or -1
 
 
-_TIMES = {"read": time_of, "played": True, "fast": _fast_times}
-_ASKED = ("wanted_nodes", "requested_processors", "memory_bytes", "burst_buffer_bytes", "gpus", "licenses")
-_GOT = ("nodes", "allocated_processors", "used_memory", "burst_buffer_bytes", "gpus", "licenses")
+_ID_FIELDS = "number part array_limit"
+_ASKED = "wanted_nodes requested_processors memory_bytes burst_buffer_bytes gpus licenses"
+_GOT = "nodes allocated_processors used_memory burst_buffer_bytes gpus licenses"
+_JOBCOMP_GOT = "nodes allocated_processors memory_bytes burst_buffer_bytes gpus licenses"
 
-
-def _names(**columns: str) -> tuple[Column, ...]:
-    """Columns of names, by field."""
-    return tuple(Column(tuple(names.split("|")), (target,), name) for target, names in columns.items())
-
-
-def _number(names: str, target: str, read: Callable[[str], Any] = count_of, *, played: bool = False) -> Column:
-    fast = fast_whole if read in (count_of, whole) else None
-    return Column(tuple(names.split("|")), (target,), read, played, fast)
-
-
-def _times(**columns: str) -> tuple[Column, ...]:
-    return tuple(Column((found,), (target,), time_of, target != "eligible_s", _fast_times)
-                 for target, found in columns.items())  # fmt: skip
-
-
-_ID_FIELDS = ("number", "part", "array_limit")
 SACCT = (
-    Column(("JobID", "JobIDRaw"), _ID_FIELDS, job_id, played=True),
-    *_times(submit_s="Submit", eligible_s="Eligible", start_s="Start", end_s="End"),
-    Column(("ElapsedRaw",), ("elapsed_s",), seconds_of, True, fast_seconds),
-    Column(("Elapsed",), ("elapsed_s",), duration_of, played=True),
-    Column(("Suspended",), ("suspended_s",), duration_of),
-    Column(("Timelimit",), ("requested_s",), duration_of, played=True),
-    Column(("TimelimitRaw",), ("requested_s",), minutes_of, played=True),
-    Column(("AllocTRES",), _GOT, _resources, played=True),
-    _number("AllocNodes|NNodes", "nodes", played=True),
-    _number("ReqNodes", "wanted_nodes", played=True),
-    _number("ReqCPUS", "requested_processors", played=True),
-    _number("AllocCPUS|NCPUS", "allocated_processors", played=True),
-    Column(("ReqTRES",), _ASKED, _resources, played=True),
-    Column(("ReqMem",), ("memory_bytes", "node_memory", "core_memory"), memory),
-    Column(("User", "UID"), ("user",), _user),
-    *_names(partition="Partition", dependency="Dependency", account="Account", qos="QOS", reservation="Reservation"),
-    *_names(cluster="Cluster", node_list="NodeList"),
-    Column(("State",), ("state",), state_of),
-    Column(("Licenses",), ("licenses",), licenses_of),
-    Column(("SubmitLine",), ("dependency", "licenses", "nice", "reservation", "array_limit"), submitted),
-    *(Column((literal,), ("requests",), requests)
-      for literal in ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")),
-)  # fmt: skip
-
-JOBCOMP = (
-    Column(("JobId",), _ID_FIELDS, job_id, played=True),
-    *_times(submit_s="SubmitTime", eligible_s="EligibleTime", start_s="StartTime", end_s="EndTime"),
-    Column(("TimeLimit",), ("requested_s",), minutes_of, played=True),
-    _number("NodeCnt", "nodes", played=True),
-    _number("ProcCnt", "allocated_processors"),
-    Column(("Tres",), ("nodes", "allocated_processors", *_ASKED[2:]), _resources, played=True),
-    Column(("UserId",), ("user",), _user),
-    *_names(partition="Partition", account="Account", qos="QOS", reservation="ReservationName", cluster="Cluster"),
-    *_names(node_list="NodeList"),
-    Column(("JobState",), ("state",), state_of),
+    Column("JobID|JobIDRaw", _ID_FIELDS, job_id, True),
+    *of(time_of, submit_s="Submit", start_s="Start", end_s="End"),
+    *of(time_of, False, eligible_s="Eligible"),
+    *of(seconds_of, elapsed_s="ElapsedRaw"),
+    *of(duration_of, elapsed_s="Elapsed", requested_s="Timelimit"),
+    *of(duration_of, False, suspended_s="Suspended"),
+    *of(minutes_of, requested_s="TimelimitRaw"),
+    Column("AllocTRES", _GOT, _resources, True),
+    *of(count_of, nodes="AllocNodes|NNodes", wanted_nodes="ReqNodes"),
+    *of(count_of, requested_processors="ReqCPUS", allocated_processors="AllocCPUS|NCPUS"),
+    Column("ReqTRES", _ASKED, _resources, True),
+    Column("ReqMem", "memory_bytes node_memory core_memory", memory),
+    *of(_user, False, user="User|UID"),
+    *of(name, False, partition="Partition", dependency="Dependency", account="Account", qos="QOS"),
+    *of(name, False, reservation="Reservation", cluster="Cluster", node_list="NodeList"),
+    *of(state_of, False, state="State"),
+    *of(licenses_of, False, licenses="Licenses"),
+    Column("SubmitLine", "dependency licenses nice reservation array_limit", submitted),
+    *of(requests, False, requests="SubmitLine|Comment|AdminComment|BatchScript|BurstBuffer"),
 )
-_JOBCOMP_KEYS = (
-    "JobId", "UserId", "GroupId", "Name", "JobState", "Partition", "TimeLimit", "StartTime", "EndTime", "NodeList",
-    "NodeCnt", "ProcCnt", "WorkDir", "ReservationName", "Tres", "Gres", "Account", "QOS", "WcKey", "Cluster",
-    "SubmitTime", "EligibleTime", "ArrayJobId", "ArrayTaskId", "HetJobId", "HetJobOffset", "DerivedExitCode",
-    "ExitCode",
-)  # fmt: skip
-_JOBCOMP_KEY = re.compile(rf"(?:^|\s)({'|'.join(_JOBCOMP_KEYS)})=")
+JOBCOMP = (
+    Column("JobId", _ID_FIELDS, job_id, True),
+    *of(time_of, submit_s="SubmitTime", start_s="StartTime", end_s="EndTime"),
+    *of(time_of, False, eligible_s="EligibleTime"),
+    *of(minutes_of, requested_s="TimeLimit"),
+    *of(count_of, nodes="NodeCnt"),
+    *of(count_of, False, allocated_processors="ProcCnt"),
+    Column("Tres", _JOBCOMP_GOT, _resources, True),
+    *of(_user, False, user="UserId"),
+    *of(name, False, partition="Partition", account="Account", qos="QOS", reservation="ReservationName"),
+    *of(name, False, cluster="Cluster", node_list="NodeList"),
+    *of(state_of, False, state="JobState"),
+)
+EAGLE = (
+    Column("job_id", _ID_FIELDS, numbered, True),
+    *of(time_of, submit_s="submit_time", start_s="start_time", end_s="end_time"),
+    *of(seconds_of, elapsed_s="run_time", requested_s="wallclock_req"),
+    *of(count_of, wanted_nodes="nodes_req", requested_processors="processors_req"),
+    *of(count_of, False, gpus="gpus_req"),
+    *of(_mega, False, memory_bytes="mem_req"),
+    *of(name, False, user="user", partition="partition", account="account", qos="qos"),
+    *of(state_of, False, state="state"),
+    *of(requests, False, requests="submit_line"),
+)
+PM100 = (
+    Column("job_id", _ID_FIELDS, numbered, True),
+    *of(time_of, submit_s="submit_time", start_s="start_time", end_s="end_time"),
+    *of(time_of, False, eligible_s="eligible_time"),
+    *of(seconds_of, elapsed_s="run_time"),
+    *of(_limit, requested_s="time_limit"),
+    *of(count_of, nodes="num_nodes_alloc", wanted_nodes="num_nodes_req"),
+    *of(count_of, False, requested_processors="num_cores_req|num_cpus_req", gpus="num_gpus_alloc|num_gpus_req"),
+    *of(count_of, False, allocated_processors="num_cores_alloc|num_cpus_alloc"),
+    *of(name, False, user="user_id", partition="partition", account="account|group_id", qos="qos"),
+    *of(state_of, False, state="job_state"),
+    *of(licenses_of, False, licenses="licenses"),
+)
+FDATA = (
+    Column("jid", _ID_FIELDS, numbered, True),
+    *of(time_of, submit_s="adt", start_s="sdt", end_s="edt"),
+    *of(time_of, False, eligible_s="qdt"),
+    *of(seconds_of, elapsed_s="duration", requested_s="elpl"),
+    *of(count_of, nodes="nnuma", wanted_nodes="nnumr"),
+    *of(count_of, False, requested_processors="cnumr", allocated_processors="cnumat"),
+    *of(name, False, user="usr"),
+    *of(state_of, False, state="exit state"),
+)
+
+_JOBCOMP_KEY = re.compile(
+    r"(?:^|\s)(JobId|UserId|GroupId|Name|JobState|Partition|TimeLimit|StartTime|EndTime|NodeList|NodeCnt|ProcCnt|WorkDir"
+    r"|ReservationName|Tres|Gres|Account|QOS|WcKey|Cluster|SubmitTime|EligibleTime|ArrayJobId|ArrayTaskId|HetJobId"
+    r"|HetJobOffset|DerivedExitCode|ExitCode)="
+)
 _JOBCOMP_NAME = re.compile(r"(.*? Name=).*?( JobState=\w+ Partition=.*)", re.DOTALL)
 """The name of a job, between what is before and behind it: users may write anything there, also keys."""
 _JOBCOMP_NEEDED = ("JobId", "StartTime", "EndTime", "NodeCnt")
-
-_LENGTH = ("elapsed_s",), seconds_of, True, fast_seconds
-EAGLE = (
-    Column(("job_id",), _ID_FIELDS, numbered, played=True),
-    *_times(submit_s="submit_time", start_s="start_time", end_s="end_time"),
-    Column(("run_time",), *_LENGTH),
-    Column(("wallclock_req",), ("requested_s",), seconds_of, played=True),
-    _number("nodes_req", "wanted_nodes", whole, played=True),
-    _number("processors_req", "requested_processors", whole, played=True),
-    Column(("mem_req",), ("memory_bytes",), _mega),
-    _number("gpus_req", "gpus", whole),
-    *_names(user="user", partition="partition", account="account", qos="qos"),
-    Column(("state",), ("state",), state_of),
-    Column(("submit_line",), ("requests",), requests),
-)
-PM100 = (
-    Column(("job_id",), _ID_FIELDS, numbered, played=True),
-    *_times(submit_s="submit_time", eligible_s="eligible_time", start_s="start_time", end_s="end_time"),
-    Column(("run_time",), *_LENGTH),
-    Column(("time_limit",), ("requested_s",), _limit, played=True),
-    _number("num_nodes_alloc", "nodes", whole, played=True),
-    _number("num_nodes_req", "wanted_nodes", whole, played=True),
-    _number("num_cores_req|num_cpus_req", "requested_processors", whole),
-    _number("num_cores_alloc|num_cpus_alloc", "allocated_processors", whole),
-    _number("num_gpus_alloc|num_gpus_req", "gpus", whole),
-    *_names(user="user_id", partition="partition", account="account|group_id", qos="qos"),
-    Column(("job_state",), ("state",), state_of),
-    Column(("licenses",), ("licenses",), licenses_of),
-)
-FDATA = (
-    Column(("jid",), _ID_FIELDS, numbered, played=True),
-    *_times(submit_s="adt", eligible_s="qdt", start_s="sdt", end_s="edt"),
-    Column(("duration",), *_LENGTH),
-    Column(("elpl",), ("requested_s",), seconds_of, played=True),
-    _number("nnuma", "nodes", whole, played=True),
-    _number("nnumr", "wanted_nodes", whole, played=True),
-    _number("cnumr", "requested_processors", whole),
-    _number("cnumat", "allocated_processors", whole),
-    *_names(user="usr"),
-    Column(("exit state",), ("state",), lambda text: state_of(text.upper())),
-)
 
 
 def is_jobcomp(head: LogHead) -> bool:
@@ -299,11 +222,9 @@ def jobcomp_cells(line: str) -> Mapping[str, str] | str:
     if before or any(key.lower() not in values for key in _JOBCOMP_NEEDED):
         keys = ", ".join(_JOBCOMP_NEEDED)
         return f"expected KEY=VALUE pairs with {keys} as jobcomp/filetxt writes them, got {shown(line)}"
-    get = values.get
-    if get("hetjoboffset"):
-        values["jobid"] = f"{get('hetjobid')}+{get('hetjoboffset')}"
-    elif get("arraytaskid"):
-        values["jobid"] = f"{get('arrayjobid')}_{get('arraytaskid')}"
+    for number, sign, part in (("hetjobid", "+", "hetjoboffset"), ("arrayjobid", "_", "arraytaskid")):
+        if values.get(part):
+            return values | {"jobid": f"{values.get(number)}{sign}{values[part]}"}
     return values
 
 
@@ -327,39 +248,40 @@ def _at(job: Any, path: str) -> Any:
     return "" if job is None else job
 
 
-_JSON: Mapping[str, Sequence[str]] = {
-    "cluster": ("cluster", "association.cluster"),
-    "user": ("user", "user_name", "association.user"),
-    "account": ("account", "association.account"),
-    "partition": ("partition",),
-    "qos": ("qos",),
-    "state": ("state.current", "state", "job_state"),
-    "submit": ("time.submission", "submit_time"),
-    "eligible": ("time.eligible", "eligible_time"),
-    "start": ("time.start", "start_time"),
-    "end": ("time.end", "end_time"),
-    "elapsedraw": ("time.elapsed",),
-    "timelimitraw": ("time.limit", "time_limit"),
-    "allocnodes": ("allocation_nodes", "node_count"),
-    "reqcpus": ("required.CPUs",),
-    "nodelist": ("nodes",),
-    "reservation": ("reservation.name", "resv_name"),
-    "licenses": ("licenses",),
-    "submitline": ("submit_line",),
+_JSON = {
+    "cluster": "cluster association.cluster",
+    "user": "user user_name association.user",
+    "account": "account association.account",
+    "partition": "partition",
+    "qos": "qos",
+    "state": "state.current state job_state",
+    "submit": "time.submission submit_time",
+    "eligible": "time.eligible eligible_time",
+    "start": "time.start start_time",
+    "end": "time.end end_time",
+    "elapsedraw": "time.elapsed",
+    "timelimitraw": "time.limit time_limit",
+    "allocnodes": "allocation_nodes node_count",
+    "reqcpus": "required.CPUs",
+    "nodelist": "nodes",
+    "reservation": "reservation.name resv_name",
+    "licenses": "licenses",
+    "submitline": "submit_line",
+    "suspended": "time.suspended",
+    "jobid": "job_id",
 }
 """Columns of sacct by the places of their values in sacct --json, in its versions."""
 
 
 def json_cells(job: dict[str, Any]) -> dict[str, str]:
     """Cells of a job of ``sacct --json``, by the columns of sacct."""
-    cells = {key: next((text for path in paths if (text := str(_at(job, path)))), "") for key, paths in _JSON.items()}
-    label, task, offset = job.get("job_id", ""), _at(job, "array.task_id"), _at(job, "het.job_offset")
-    if task != "" and _at(job, "array.job_id"):
-        label = f"{_at(job, 'array.job_id')}_{task}"
-    elif offset != "" and _at(job, "het.job_id"):
-        label = f"{_at(job, 'het.job_id')}+{offset}"
-    paused = _at(job, "time.suspended")
-    cells |= {"jobid": str(label), "suspended": f"00:{int(paused) // 60:02}:{int(paused) % 60:02}" if paused else ""}
+    cells = {
+        key: next((text for path in paths.split() if (text := str(_at(job, path)))), "") for key, paths in _JSON.items()
+    }
+    for number, sign, part in (("het.job_id", "+", "het.job_offset"), ("array.job_id", "_", "array.task_id")):
+        if _at(job, part) != "" and _at(job, number):
+            cells["jobid"] = f"{_at(job, number)}{sign}{_at(job, part)}"
+    cells["suspended"] = f"00:00:{cells['suspended']}" if cells["suspended"] else ""
     for key, kind in (("reqtres", "requested"), ("alloctres", "allocated")):
         found = job.get("tres", {}).get(kind, []) if isinstance(job.get("tres"), dict) else []
         cells[key] = ",".join(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ ALL = "swf"
 SKIP = "-"
 """Stands for a column that is left out in a list of fields."""
 
+_NAMED = {"user", "group", "executable", "queue", "partition"}
 _FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 """A number as logs write it."""
@@ -102,7 +104,7 @@ def _column(name: str, target: str, scale: Callable[[Any], Any] | None = None) -
     cell = _cell(name)
     read = cell if scale is None else lambda text: scale(cell(text))
     fast = partial(fast_whole, least=_AT_LEAST.get(name, -1), most=5 if name == "status" else int(LATEST_S))
-    return Column((name,), (target,), read, True, fast if scale is None else None, label_of(name))
+    return Column(name, target, read, True, fast if scale is None else None, label_of(name))
 
 
 def _kib(value: float) -> int:
@@ -148,17 +150,11 @@ def columns_of(reading: Reading) -> tuple[Column, ...]:
     """Columns of the format as the options of reading have them."""
     if not reading.lenient and not reading.fields:
         return COLUMNS
-    names = {"user", "group", "executable", "queue", "partition"}
     loose = tuple(
-        Column(
-            column.names, column.fields, lambda text, read=column.read: _name(read, text),  # type: ignore[misc]
-            column.played, column.fast, column.label,
-        )
-        if column.names[0] in names else column
-        for column in COLUMNS
-    )  # fmt: skip
-    own = tuple(Column((name,), (name,), _cell(name), True) for name in OWN_FIELDS[1:])
-    return (*loose, *own, Column(("nodes",), ("wanted_nodes",), _node_count, True))
+        replace(column, read=partial(_name, column.read)) if column.names in _NAMED else column for column in COLUMNS
+    )
+    own = tuple(Column(name, name, _cell(name), True) for name in OWN_FIELDS[1:])
+    return (*loose, *own, Column("nodes", "wanted_nodes", _node_count, True))
 
 
 def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[Rows]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.workloads.logs.book import Book
-from spillway.workloads.logs.record import NUMBERS, TEXTS, LogRecord
+from spillway.workloads.logs.record import NUMBERS, TEXTS
 from spillway.workloads.swf import SwfHeader
 
 Ints = npt.NDArray[np.int64]
-
-_BATCH = 65_536
 
 CALENDAR_FROM_S = 10**8
 """Seconds since 1970 are above it; times since the start of a log are below."""
@@ -64,7 +62,7 @@ class Intake:
 
 @dataclass(frozen=True)
 class JobTable:
-    """The jobs of a log, a column for each field of :class:`~spillway.workloads.logs.record.LogRecord`, in file order.
+    """The jobs of a log, a column for each field of :mod:`~spillway.workloads.logs.record`, in file order.
 
     Attributes
     ----------
@@ -123,15 +121,6 @@ class JobTable:
         columns = self.columns if self.rows is None else {key: self[key] for key in self.columns}
         known = self.names if names is None else self.names | {name: names}
         return replace(self, columns={**columns, name: values}, names=known, rows=None)
-
-    def records(self) -> Iterator[LogRecord]:
-        """The jobs one by one."""
-        whole = {name: self[name] for name in self.columns}
-        for first in range(0, len(self), _BATCH):
-            piece = {name: column[first : first + _BATCH].tolist() for name, column in whole.items()}
-            for name in TEXTS:
-                piece[name] = list(map(self.names[name].__getitem__, piece[name]))
-            yield from (LogRecord(*row) for row in zip(*(piece[name] for name in (*NUMBERS, *TEXTS)), strict=True))
 
     @property
     def clusters(self) -> list[str]:

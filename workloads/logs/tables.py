@@ -16,8 +16,8 @@ from spillway.workloads.logs.formats import table_of
 from spillway.workloads.logs.layouts import Rows
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import STRICT
-from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
-from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints, JobTable
 from spillway.workloads.swf import FIELDS, SwfHeader, SwfLog, SwfRecord
 
 _BATCH = 65_536
@@ -44,11 +44,10 @@ def _swf(log: LogFile) -> SwfLog:
     intake, records = Intake(log.where), list[SwfRecord]()
     for rows in swf_log.rows(log.blocks(), intake, STRICT):
         faults = Faults(rows.lines, lenient=False)
-        values = read_cells(swf_log.AS_WRITTEN, rows.cells, faults, intake)
+        values = read_cells(swf_log.AS_WRITTEN, rows.cells, faults)
         for row, (reason, words) in sorted(faults.unreadable.items()):
             intake.book.unreadable(reason, rows.lines[row], words)
-        columns = [one.tolist() if isinstance(one := values[name], np.ndarray) else one for name in FIELDS]
-        made = (SwfRecord(*fields) for fields in zip(*columns, strict=True))
+        made = map(SwfRecord, *(np.asarray(values[name], dtype=object).tolist() for name in FIELDS))
         records += [record for row, record in enumerate(made) if row not in faults.unreadable]
     intake.book.settle(UNREADABLE, "")
     return SwfLog(intake.header, tuple(records))
@@ -77,46 +76,35 @@ def as_swf(table: JobTable) -> SwfLog:
     Names of users and partitions become numbers; times are counted from the first submission where they are those of
     a calendar. Where the id of a job has a second part (a task of an array), all jobs are numbered anew, from 1.
     """
-    numbers = _numbers(table)
-    users, queues = (
-        {name: code for code, name in enumerate(table.names[what], start=1)} for what in ("user", "partition")
-    )
-    start = int(table["submit_s"].min()) if len(table) else 0
-    shift = start if start > CALENDAR_FROM_S else 0
-    records = tuple(
-        _record(record, number, shift, users, queues) for number, record in zip(numbers, table.records(), strict=True)
-    )
+    submit, start, nodes, memory = (table[name] for name in ("submit_s", "start_s", "nodes", "memory_bytes"))
+    got, asked = table["allocated_processors"], table["requested_processors"]
+    begin = int(submit.min()) if len(table) else 0
+    shift = begin if begin > CALENDAR_FROM_S else 0
+    size = np.maximum(np.maximum(got, asked), np.maximum(nodes, 1))
+    fields: dict[str, Ints] = {
+        "number": np.arange(1, len(table) + 1) if any(table.names["part"]) else table["number"],
+        "submit_s": submit - shift,
+        "wait_s": np.where(start >= 0, np.maximum(start - submit, 0), -1),
+        "run_s": table["run_s"],
+        "processors": np.where(nodes > 0, nodes, got),
+        "requested_processors": np.where(nodes > 0, nodes, asked),
+        "requested_s": table["requested_s"],
+        "requested_memory_kib": np.where(memory > 0, memory // 1024 // size, -1),
+        "status": np.array([_STATUS.get(state, -1) for state in table.names["state"]])[table["state"]],
+        "user": _numbered(table.names["user"])[table["user"]],
+        "queue": _numbered(table.names["partition"])[table["partition"]],
+    }
+    rows = zip(*(column.tolist() for column in fields.values()), strict=True)
+    records = tuple(SwfRecord(**dict(zip(fields, row, strict=True))) for row in rows)
     lines = table.intake.header.lines
     if not lines:
-        nodes = [f" MaxNodes: {table.intake.machine_nodes}"] if table.intake.machine_nodes else []
-        lines = (" Version: 2.2", *nodes, *([f" UnixStartTime: {shift}"] if shift else []))
+        size_of_machine = [f" MaxNodes: {table.intake.machine_nodes}"] if table.intake.machine_nodes else []
+        lines = (" Version: 2.2", *size_of_machine, *([f" UnixStartTime: {shift}"] if shift else []))
     return SwfLog(SwfHeader(tuple(lines)), records)
 
 
-def _numbers(table: JobTable) -> list[int]:
-    numbers = table["number"].tolist()
-    if all(part == "" for part in table.names["part"]):
-        return [int(number) for number in numbers]
-    return list(range(1, len(numbers) + 1))
-
-
-def _record(record: LogRecord, number: int, shift: int, users: dict[Any, int], queues: dict[Any, int]) -> SwfRecord:
-    size = max(record.allocated_processors, record.requested_processors, record.nodes, 1)
-    per_processor = record.memory_bytes // 1024 // size if record.memory_bytes > 0 else -1
-    return SwfRecord(
-        number=number,
-        submit_s=record.submit_s - shift,
-        wait_s=max(record.start_s - record.submit_s, 0) if record.start_s >= 0 else -1,
-        run_s=record.run_s,
-        processors=record.nodes if record.nodes > 0 else record.allocated_processors,
-        requested_processors=record.nodes if record.nodes > 0 else record.requested_processors,
-        requested_s=record.requested_s,
-        requested_memory_kib=per_processor,
-        status=_STATUS.get(record.state, -1),
-        user=record.user if isinstance(record.user, int) else users[record.user] if record.user else -1,
-        queue=record.partition
-        if isinstance(record.partition, int)
-        else queues[record.partition]
-        if record.partition
-        else -1,
+def _numbered(names: list[Any]) -> Ints:
+    """Numbers for names: those that they are, else their places from 1; -1 for "" (not known)."""
+    return np.array(
+        [name if isinstance(name, int) else place if name else -1 for place, name in enumerate(names, start=1)]
     )

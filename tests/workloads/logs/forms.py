@@ -7,6 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+
+from spillway.workloads.logs.record import NUMBERS, TEXTS
+from spillway.workloads.logs.table import JobTable
 
 EPOCH_S = 1_600_000_000
 
@@ -23,6 +27,13 @@ class Drawn:
     limit_s: int
     user: int
     buffer_gib: int
+
+
+def records(table: JobTable) -> list[SimpleNamespace]:
+    """The jobs of a table one by one."""
+    columns = {name: table[name].tolist() for name in NUMBERS}
+    columns |= {name: [table.names[name][code] for code in table[name].tolist()] for name in TEXTS}
+    return [SimpleNamespace(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 
 def draw(seed: int, count: int) -> list[Drawn]:

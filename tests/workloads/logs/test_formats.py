@@ -19,7 +19,7 @@ from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import FORMAT_NAMES, STRICT, Reading
 from spillway.workloads.logs.table import JobTable
 from tests.workloads.conftest import DATA
-from tests.workloads.logs.forms import EPOCH_S, FORMS, SACCT, Drawn, draw, jobcomp, parquet, sacct, swf
+from tests.workloads.logs.forms import EPOCH_S, FORMS, SACCT, Drawn, draw, jobcomp, parquet, records, sacct, swf
 
 MACHINE = MachineFacts(nodes=400)
 JOBS = draw(1, 60)
@@ -36,7 +36,7 @@ def outline(table: JobTable) -> list[tuple[int, ...]]:
     shift = 0 if table["submit_s"].min() < EPOCH_S else EPOCH_S
     return [
         (r.number, r.submit_s - shift, r.start_s - shift, r.run_s, r.requested_s, max(r.nodes, r.requested_processors))
-        for r in table.records()
+        for r in records(table)
     ]
 
 
@@ -60,7 +60,7 @@ def test_every_form_gives_the_same_jobs(form: str, seed: int, count: int) -> Non
         (j.id, j.subtime, j.res, j.walltime) for j in of_swf.jobs
     ]
     if form != "swf":
-        assert [r.burst_buffer_bytes for r in table.records()] == [
+        assert [r.burst_buffer_bytes for r in records(table)] == [
             j.buffer_gib * 2**30 if any(k.buffer_gib for k in jobs) else -1 for j in jobs
         ]
 
@@ -133,7 +133,7 @@ def test_what_sacct_prints() -> None:
         + f"10|RUNNING|{day}00:00:03|{day}00:01:00|Unknown|00:30|10:00|3||ann\n"
         + f"7|FAILED|{day}00:10:00|{day}00:11:00|{day}00:13:00|00:02:10|UNLIMITED|2|4Gn|ann\n"
     )
-    rows = [(f"{r.number}{r.part}", r.state, r.run_s, r.requested_s, r.nodes, r.user) for r in table.records()]
+    rows = [(f"{r.number}{r.part}", r.state, r.run_s, r.requested_s, r.nodes, r.user) for r in records(table)]
     assert rows == [
         ("7", "completed", 120, -1, 2, "ann"),
         ("8_3", "cancelled", 86_520, 172_800, 1, "bob"),
@@ -175,7 +175,7 @@ def test_fewer_columns_and_names() -> None:
     """Lenient reading takes names of users and queues, and lines that end early."""
     text = "1 10 -1 60 4 -1 -1 4 100 -1 1 ann grp -1 long\n2 20 -1 70 5\n"
     table = read(text, "log.swf", Reading(lenient=True))
-    assert [(r.user, r.partition, r.allocated_processors) for r in table.records()] == [("ann", "long", 4), (-1, -1, 5)]
+    assert [(r.user, r.partition, r.allocated_processors) for r in records(table)] == [("ann", "long", 4), (-1, -1, 5)]
     assert [(one.lines, one.reason) for one in table.intake.book.entries(Fate.REPAIRED)] == [
         (1, "the line ends before partition, preceding_job, think_s: taken as not known"),
         (

@@ -23,6 +23,7 @@ from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
+from tests.workloads.logs.forms import records
 
 SACCT = "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS"
 EAGLE = "job_id,user,partition,wallclock_req,nodes_req,submit_time,start_time,end_time,run_time,state"
@@ -56,7 +57,7 @@ def swf(number: int, text: str = "{n} {n} 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1
 def labels(table: JobTable) -> dict[str, int]:
     """Nodes of each job, or processors, by its id."""
     return {
-        f"{one.number}{one.part}": one.nodes if one.nodes > 0 else one.allocated_processors for one in table.records()
+        f"{one.number}{one.part}": one.nodes if one.nodes > 0 else one.allocated_processors for one in records(table)
     }
 
 
@@ -170,7 +171,7 @@ def test_a_slow_clock_is_no_change_of_clocks() -> None:
     """Was: a start a second before the submission became a wait of 59 min 59 s, on any day."""
     for day, start, end in (("10-27", "02:50:29", "02:51:29"), ("06-05", "02:50:00", "02:51:00")):
         text = f"JobID|Submit|Start|End|NNodes\n1|2024-{day}T02:50:30|2024-{day}T{start}|2024-{day}T{end}|2\n"
-        [job] = read(text).records()
+        [job] = records(read(text))
         assert (job.start_s - job.submit_s, job.run_s) == (0, 60)
 
 
@@ -328,10 +329,10 @@ def test_encodings(encoding: str) -> None:
     """UTF-16 as Windows writes it, a byte order mark, and single lines in Latin-1."""
     text = lines(slurm("1").replace("ann", "jürgen"))
     data = ("\ufeff" + text if encoding == "utf-16-be" else text).encode(encoding)
-    [record] = read(data).records()
+    [record] = records(read(data))
     assert (record.user, record.nodes) == ("jürgen", 2)
     mixed = lines(slurm("1").replace("ann", "müller")).encode() + slurm("2").replace("ann", "jürgen").encode("latin-1")
-    assert [one.user for one in read(mixed).records()] == ["müller", "jürgen"]
+    assert [one.user for one in records(read(mixed))] == ["müller", "jürgen"]
 
 
 PBS_JOB = (
@@ -394,7 +395,7 @@ def test_sacct_json() -> None:
         "time": {"submission": 1704067200, "start": 1704067210, "end": 1704070810, "elapsed": 3600, "limit": 60},
     }
     table = read(json.dumps({"jobs": [new, old], "meta": {}}), "log.json")
-    first, second = table.records()
+    first, second = records(table)
     assert (first.part, first.nodes, first.requested_s, first.gpus, first.user) == ("_3", 2, 7200, 4, "ann")
     assert (second.state, second.nodes, second.requested_s, second.user) == ("timeout", 3, 3600, "bob")
     assert table.format == "sacct-json"
@@ -409,7 +410,7 @@ def test_pbs() -> None:
     )
     begin = "04/02/2024 10:00:00;S;12.server;user=ann start=1712000010"
     table = read("\n".join((begin, end.format("12.server"), end.format("13[4].server"))))
-    first, second = table.records()
+    first, second = records(table)
     assert (first.number, first.nodes, first.run_s, first.requested_s) == (12, 2, 3600, 7200)
     assert (first.memory_bytes, first.node_list, first.state, first.account) == (2**32, "n1,n2", "completed", "g")
     assert (second.number, second.part) == (13, "_4")
