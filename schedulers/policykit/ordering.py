@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +51,7 @@ def submission(job: Job, now_s: float) -> float:
 
 def shortest(job: Job, now_s: float) -> float:
     """Shortest walltime first (SJF)."""
-    return min(job.walltime_s, LONGEST_S)
+    return job.walltime_s
 
 
 def longest(job: Job, now_s: float) -> float:
@@ -173,6 +174,9 @@ ORDERS: dict[str, Key] = {
 }
 """Keys of queue orders by their name on the command line."""
 
+_FIELDS = {"sjf": attrgetter("walltime_s", "number"), "narrow": attrgetter("nodes", "number")}
+"""Orders by a field of jobs: sorting needs no call into Python."""
+
 MULTIFACTOR = "multifactor"
 """The order of the site's priorities (:mod:`spillway.schedulers.policykit.priority`)."""
 
@@ -223,6 +227,8 @@ def in_one_tier(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
         if view.notes is not None:
             view.notes.priorities.update(priorities.explained(found))
         return found
+    if order in _FIELDS:
+        return sorted(jobs, key=_FIELDS[order])
     key, now_s = ORDERS[order], view.now_s
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from spillway.core import Fit, Resource, Timeline
@@ -99,6 +100,17 @@ class View:
         discarded with the timeline (:meth:`renew`).
     """
 
+    estimate_s: Callable[[Job], float] = attrgetter("walltime_s")
+    fewest_nodes: Callable[[Job], int] | None = None
+    held: Mapping[str, Holding] = MappingProxyType({})
+    filled_s: Mapping[str, float] = MappingProxyType({})
+    unavailable: frozenset[int] = frozenset()
+    stages_first = False
+    taken: tuple[TakenNodes, ...] = ()
+    pool: Pool | None = None
+    site: Site | None = None
+    vacate: Callable[[Timeline, str, float, Resource], None] | None = None
+
     def __init__(
         self,
         now_s: float,
@@ -111,16 +123,6 @@ class View:
         notes: PassNotes | None = None,
         past: HistorySource | None = None,
     ) -> None:
-        self.estimate_s: Callable[[Job], float] = attrgetter("walltime_s")
-        self.fewest_nodes: Callable[[Job], int] | None = None
-        self.held: Mapping[str, Holding] = {}
-        self.filled_s: Mapping[str, float] = {}
-        self.unavailable: frozenset[int] = frozenset()
-        self.stages_first = False
-        self.taken: tuple[TakenNodes, ...] = ()
-        self.pool: Pool | None = None
-        self.site: Site | None = None
-        self.vacate: Callable[[Timeline, str, float, Resource], None] | None = None
         self.reserved: list[float] = []
         self.reservations: dict[str, Fit] = {}
         self.now_s = now_s

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from spillway.workloads.batsim.json_file import job_text
 from spillway.workloads.batsim.workload import BEGINS_FIELD, IN_ORDER_FIELD, Profile, Workload, WorkloadJob
 from spillway.workloads.logs.table import Ints, JobTable
 from spillway.workloads.requests.staging import JobStaging
@@ -98,7 +99,7 @@ class JobColumns:
         head = {"name": self.name, "description": self.description, "nb_res": self.nb_res} | self._head()
         lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
         yield f'{{\n{lines}"jobs": [\n'.encode()
-        yield from _listed(json.dumps(job.to_object()) for job in self._jobs())
+        yield from _listed(map(job_text, self._jobs()))
         yield b'\n],\n"profiles": {\n'
         own = "" if self.stripes is not None else ', "bb": {}'
         yield from _listed(

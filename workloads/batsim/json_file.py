@@ -97,10 +97,18 @@ def format_batsim(workload: Workload) -> str:
     """Text of a workload file: one line per job and per profile, always the same text for the same workload."""
     head: dict[str, Any] = {"name": workload.name, "description": workload.description, "nb_res": workload.nb_res}
     lines = [f"{_dump(key)}: {_dump(value)}" for key, value in (head | workload.extras).items()]
-    jobs = ",\n".join(_dump(job.to_object()) for job in workload.jobs)
+    jobs = ",\n".join(map(job_text, workload.jobs))
     profiles = ",\n".join(f"{_dump(name)}: {_dump(profile)}" for name, profile in workload.profiles.items())
     lines += [f'"jobs": [\n{jobs}\n]', f'"profiles": {{\n{profiles}\n}}']
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def job_text(job: WorkloadJob) -> str:
+    """Text of a job, equal to that of its JSON object."""
+    walltime = "" if job.walltime is None else f'"walltime": {_number(job.walltime)}, '
+    head = f'{{"id": {_number(job.id)}, "subtime": {_number(job.subtime)}, {walltime}"res": {_number(job.res)}, '
+    further = f", {_dump(job.extras)[1:]}" if job.extras else "}"
+    return f'{head}"profile": {_dump(job.profile)}{further}'
 
 
 def write_batsim(workload: Workload, path: Path | str) -> None:
@@ -267,8 +275,11 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
     )
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, allow_nan=False)
+_dump = json.JSONEncoder(allow_nan=False).encode  # made once: json.dumps makes one for each value
+
+
+def _number(value: int | float | str) -> str:
+    return repr(value) if type(value) is int else _dump(value)
 
 
 def _shown(value: Any) -> str:
