@@ -23,6 +23,9 @@ NODES = "#0072B2"
 STORAGE = "#E69F00"
 """Burst buffers."""
 
+OF_TIMES = {"cpu": NODES, "transfer": STORAGE, "delay": "#D55E00"}
+"""Parts of a job's time: computation, I/O, waiting for its turn."""
+
 RAMP = ("#281C9B", "#5080BA", "#ADD2FF", "#FFC48F", "#ED7B26", "#7C1723")
 """From little to much: short waits, small jobs, small buffers come first. All steps, and the grey of :data:`NOTHING`,
 are far from each other, also in dichromatic vision."""

@@ -144,7 +144,8 @@ class Bars:
     x
         Axis of the groups.
     parts
-        Names of the parts by the beginning of their values' names.
+        Names of the parts by the beginning of their values' names
+        (:data:`spillway.analysis.plots.colours.OF_TIMES`).
     cases
         Ends of the values' names; each is written above its bar.
     only
@@ -165,7 +166,7 @@ class Bars:
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw the figure, if a point was run; return its files."""
         from spillway.analysis.plots.axes import set_title
-        from spillway.analysis.plots.colours import in_order
+        from spillway.analysis.plots.colours import OF_TIMES
         from spillway.analysis.plots.style import panels, save
 
         here = results.at(self.only)
@@ -174,14 +175,14 @@ class Bars:
         except NotRun:
             return []
         (ax,) = panels(1, 1, width=6.4, height=3.8)
-        colours, width = in_order(list(self.parts)), 0.8 / len(self.cases)
+        width = 0.8 / len(self.cases)
         for column, group in enumerate(groups):
             for place, case in enumerate(self.cases):
                 at, bottom = column + (place - (len(self.cases) - 1) / 2) * width, 0.0
                 for part, words in self.parts.items():
                     value = _mean(here, f"{part}{case}", {self.x: group}).value
                     label = "" if column or place else words
-                    ax.bar(at, value, 0.85 * width, bottom=bottom, color=colours[part], label=label)
+                    ax.bar(at, value, 0.85 * width, bottom=bottom, color=OF_TIMES[part], label=label)
                     bottom += value
                 ax.annotate(case.strip("_"), (at, bottom), ha="center", va="bottom", fontsize="small")
         ax.set_xticks(range(len(groups)), [self.names.get(group, str(group)) for group in groups])
