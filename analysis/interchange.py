@@ -146,17 +146,7 @@ def _chrome_trace(table: JobTable) -> str:
         }
         begin, end = _microseconds(span.start_s), _microseconds(span.end_s)
         name = f"job {ran.job_id[job]}"
-        events.append(
-            {
-                "ph": "X",
-                "name": f"job {ran.job_id[job]}",
-                "pid": 0,
-                "tid": node,
-                "ts": begin,
-                "dur": end - begin,
-                "args": about,
-            }
-        )
+        events.append({"ph": "X", "name": name, "pid": 0, "tid": node, "ts": begin, "dur": end - begin, "args": about})
     lanes = {storage.id: storage.name for storage in table.machine.storages}
     for storage, steps in sorted(_held_bytes(ran).items()):
         name = lanes.get(storage, f"storage {storage}")

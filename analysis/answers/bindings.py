@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from spillway.analysis.answers.story import REASON_COLUMNS
+from spillway.analysis.answers.story import reason_rows
 from spillway.analysis.measures.classes import split
 from spillway.analysis.tables.jobs import Floats, JobTable, Mask
-from spillway.analysis.tables.rows import read_rows
 
 HOUR_S = 3600.0
 
@@ -88,7 +87,7 @@ def bound(folder: Path, table: JobTable) -> WaitsByResource:
     submit_s, start_s = table.submit_s.tolist(), table.start_s.tolist()
     seconds = np.zeros((len(table), len(KINDS)))
     since: dict[int, tuple[float, str]] = {row: (submit, "policy order") for row, submit in enumerate(submit_s)}
-    for note in read_rows(folder / "reasons.csv", REASON_COLUMNS, "repeat the run with --explain"):
+    for note in reason_rows(folder):
         row = place.get((note["workload_name"], note["job_id"]))
         if row is None:
             continue

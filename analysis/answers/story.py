@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.tables.drains import most_drained
 from spillway.analysis.tables.jobs import Floats, JobTable, parse_intervals, read_run
-from spillway.analysis.tables.rows import read_rows
+from spillway.analysis.tables.outages import most_drained
+from spillway.analysis.tables.rows import Row, read_rows, run_rows
 from spillway.base.dates import seconds_of
 from spillway.base.hostlist import compressed
 from spillway.base.units import duration, size
 
 _SHOWN_DRAINS = 4
 _SHOWN_ESTIMATES = 6
-_STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
-"""Columns of ``jobs.csv`` where burst buffers are held over intervals of their own."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +83,31 @@ _SPRIO = ("PRIORITY", "SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 
 
-def _read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
-    """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept no reasons."""
-    path = folder / "reasons.csv"
-    return [
-        Reason(row.number("time_s"), row["role"], row["binding"], row.number("estimate_s"), row["blocker"])
-        for row in read_rows(path, REASON_COLUMNS, f"repeat the run with --explain ({folder} kept no reasons)")
-        if row["job_id"] == job_id and row["workload_name"] == workload
-    ]
+def reason_rows(folder: Path) -> Iterator[Row]:
+    """Rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept no reasons."""
+    hint = f"the run kept no reasons: repeat it with --explain ({folder})"
+    return read_rows(folder / "reasons.csv", REASON_COLUMNS, hint)
+
+
+class _JobRows(NamedTuple):
+    """One job's rows in the tables of a run's folder."""
+
+    folder: Path
+    job_id: str
+    workload: str
+
+    def of(self, table: str, *columns: str) -> list[Row]:
+        """Its rows of a table that has these columns; none where the run has no such table."""
+        rows = run_rows(self.folder / table, ("job_id", "workload_name", *columns))
+        return [row for row in rows if (row["job_id"], row["workload_name"]) == (self.job_id, self.workload)]
+
+    def reasons(self) -> list[Reason]:
+        """Its rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept no reasons."""
+        return [
+            Reason(row.number("time_s"), row["role"], row["binding"], row.number("estimate_s"), row["blocker"])
+            for row in reason_rows(self.folder)
+            if (row["job_id"], row["workload_name"]) == (self.job_id, self.workload)
+        ]
 
 
 def first_promises(folder: Path) -> tuple[Floats, Floats]:
@@ -105,10 +121,7 @@ def first_promises(folder: Path) -> tuple[Floats, Floats]:
     table = read_run(folder)
     place = {key: row for row, key in enumerate(zip(table.workload, table.job_id, strict=True))}
     promised: dict[int, float] = {}
-    path = folder / "reasons.csv"
-    if not path.exists():
-        raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain")
-    for row in read_rows(path, REASON_COLUMNS, "repeat the run with --explain"):
+    for row in reason_rows(folder):
         job = place.get((row["workload_name"], row["job_id"]))
         if job is not None and row["binding"] and row["estimate_s"]:
             promised.setdefault(job, row.number("estimate_s"))
@@ -152,14 +165,14 @@ def tell(folder: Path, job_id: str) -> list[str]:
     """
     table = read_run(folder)
     row = find_job(table, job_id)
-    refused, at_s = _rejection(folder, table.job_id[row], table.workload[row])
+    job = _JobRows(folder, table.job_id[row], table.workload[row])
+    refused, at_s = _rejection(job)
     lines = [_request(table, row)]
     if not table.executed[row]:
         what = f"left at {clock(at_s)}" if table.cancelled[row] else "was rejected"
         return [*lines, f"It {what}: {refused or 'the run has no reason on record'}."]
-    lines += _reserved(folder, table.job_id[row])
-    lines += _held(folder, table.job_id[row], table.workload[row])
-    reasons = _read_reasons(folder, table.job_id[row], table.workload[row])
+    lines += [*_reserved(folder, job.job_id), *_held(job)]
+    reasons = job.reasons()
     waited_s = float(table.wait_s[row])
     if waited_s <= 0:
         lines.append(f"It did not wait: it started at once, {_manner(reasons)}.")
@@ -171,9 +184,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
             lines += _drained(folder, float(table.submit_s[row]), float(table.start_s[row]))
         lines += _expectations(waiting, float(table.start_s[row]))
         lines += _overtaking(table, row)
-    lines += _preempted(folder, table.job_id[row], table.workload[row])
-    lines += _priorities(folder, table.job_id[row], table.workload[row])
-    return [*lines, _end(table, row), *_staging(folder, table.job_id[row], table.workload[row])]
+    return [*lines, *_preempted(job), *_priorities(job), _end(table, row), *_staging(job)]
 
 
 def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
@@ -206,55 +217,45 @@ def _reserved(folder: Path, job_id: str) -> list[str]:
     return [f"It was for reservation {one['name']}: {duration(one['length_s'])} {begins} on{every}."]
 
 
-def _held(folder: Path, job_id: str, workload: str) -> list[str]:
+def _held(job: _JobRows) -> list[str]:
     """The time for which other jobs held a job before it became eligible."""
-    path = folder / "dependencies.csv"
-    names = ("job_id", "workload_name", "submitted_s", "eligible_s", "depends")
-    for row in read_rows(path, names, "expected the results of a run") if path.exists() else ():
-        if (row["job_id"], row["workload_name"]) == (job_id, workload):
-            held_s = row.number("eligible_s") - row.number("submitted_s")
-            why = f"it depends on them ({row['depends']})" if row["depends"] else "its array has a limit"
-            return [f"Other jobs held it for {duration(held_s)} before that: {why}. Its wait counts from then on."]
+    for row in job.of("dependencies.csv", "submitted_s", "eligible_s", "depends"):
+        held_s = row.number("eligible_s") - row.number("submitted_s")
+        why = f"it depends on them ({row['depends']})" if row["depends"] else "its array has a limit"
+        return [f"Other jobs held it for {duration(held_s)} before that: {why}. Its wait counts from then on."]
     return []
 
 
-def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
+def _preempted(job: _JobRows) -> list[str]:
     """The jobs that were preempted for a job, its own preemption, and the attempt that it continues."""
-    path, own = folder / "preemptions.csv", f"{workload}!{job_id}"
     names = ("job_id", "workload_name", "told_s", "time_s", "what", "by", "lost_node_s")
-    rows = list(read_rows(path, names, "expected the results of a run")) if path.exists() else []
-    made = [row for row in rows if row["by"] == own]
+    rows = list(run_rows(job.folder / "preemptions.csv", names))
+    made = [row for row in rows if row["by"] == f"{job.workload}!{job.job_id}"]
     lines = []
     if made:
         parts = ", ".join(f"job {row['job_id']} ({row['what']} at {clock(row.number('time_s'))})" for row in made)
         lines.append(f"From {clock(made[0].number('told_s'))} on, jobs were preempted for it: {parts}.")
     for row in rows:
-        if row["workload_name"] != workload:
+        if row["workload_name"] != job.workload:
             continue
         by, ended = row["by"].rpartition("!")[2], clock(row.number("time_s"))
         how, _, attempt = row["what"].partition(" as ")
-        if attempt == job_id:
+        if attempt == job.job_id:
             what = "the next attempt" if how == "requeued" else "the rest"
             lines.append(
                 f"It is {what} of job {row['job_id']}, which job {by} preempted ({ended}). "
                 "Its wait counts from then on."
             )
-        if row["job_id"] == job_id:
+        if row["job_id"] == job.job_id:
             lost = f"{row.number('lost_node_s') / 3600.0:,.2f} node-hours of it were lost"
             told = clock(row.number("told_s"))
             lines.append(f"Job {by} preempted it: chosen at {told}, {row['what']} at {ended}; {lost}.")
     return lines
 
 
-def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:
+def _priorities(job: _JobRows) -> list[str]:
     """A job's first and last priority by terms, and the assumptions, where jobs were ordered by priority."""
-    path = folder / "priorities.csv"
-    names = ("job_id", "workload_name", "time_s", "priority", *_PRIORITY_TERMS, "assumed")
-    rows = [
-        row
-        for row in (read_rows(path, names, "expected the results of a run") if path.exists() else ())
-        if (row["job_id"], row["workload_name"]) == (job_id, workload)
-    ]
+    rows = job.of("priorities.csv", "time_s", "priority", *_PRIORITY_TERMS, "assumed")
     if not rows:
         return []
     terms = [[f"{row.number(name):.0f}" for name in ("priority", *_PRIORITY_TERMS)] for row in rows]
@@ -265,15 +266,10 @@ def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:
     return [*lines, *(f"Assumed for its priority: {text}." for text in rows[-1]["assumed"].split("; ") if text)]
 
 
-def _staging(folder: Path, job_id: str, workload: str) -> list[str]:
+def _staging(job: _JobRows) -> list[str]:
     """The times at which a job's burst buffer was filled and emptied, where it had its own interval."""
-    path = folder / "jobs.csv"
-    with path.open(encoding="utf-8") as stream:
-        if not {*_STAGING_COLUMNS}.issubset(stream.readline().strip().split(",")):
-            return []
-    names = ("job_id", "workload_name", "finish_time", *_STAGING_COLUMNS)
-    for row in read_rows(path, names, "expected the results of a run"):
-        if (row["job_id"], row["workload_name"]) == (job_id, workload) and row["buffer_start_time"]:
+    for row in job.of("jobs.csv", "finish_time"):
+        if row.cells.get("buffer_start_time"):
             given_s, end_s = row.number("buffer_start_time"), row.number("finish_time")
             line = f"It had its burst buffer from {clock(given_s)} to {clock(end_s)}"
             if row["staged_time"]:
@@ -324,13 +320,10 @@ def _request(table: JobTable, row: int) -> str:
     )
 
 
-def _rejection(folder: Path, job_id: str, workload: str) -> tuple[str, float]:
+def _rejection(job: _JobRows) -> tuple[str, float]:
     """The reason for a job's rejection, and its time; "" and NaN where none is on record."""
-    path, columns = folder / "rejections.csv", ("job_id", "workload_name", "time_s", "reason")
-    for row in read_rows(path, columns, "expected the results of a run") if path.exists() else ():
-        if row["job_id"] == job_id and row["workload_name"] == workload:
-            return row["reason"], float(row["time_s"])
-    return "", math.nan
+    found = job.of("rejections.csv", "time_s", "reason")
+    return (found[0]["reason"], float(found[0]["time_s"])) if found else ("", math.nan)
 
 
 def _manner(reasons: Sequence[Reason]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,28 +16,17 @@ _NARROW_NODES = 8
 """Jobs that request at most this number of nodes are narrow."""
 
 
-@dataclass(frozen=True)
-class Borders:
-    """Upper limits of short (s of requested time) and narrow (nodes) jobs."""
-
-    short_s: float = _SHORT_S
-    narrow_nodes: int = _NARROW_NODES
-
-
 _CLASSES = ("short narrow", "short wide", "long narrow", "long wide")
 
 
-def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
+def split(table: JobTable) -> dict[str, Mask]:
     """Masks of the jobs of each class; every job is in exactly one. A job without requested time counts as long."""
-    borders = borders or Borders()
-    short = table.walltime_s <= borders.short_s
-    narrow = table.nodes <= borders.narrow_nodes
+    short = table.walltime_s <= _SHORT_S
+    narrow = table.nodes <= _NARROW_NODES
     return dict(zip(_CLASSES, (short & narrow, short & ~narrow, ~short & narrow, ~short & ~narrow), strict=True))
 
 
-def compare_by_class(
-    pairs: Sequence[tuple[JobTable, JobTable]], borders: Borders | None = None
-) -> dict[str, PairedComparison]:
+def compare_by_class(pairs: Sequence[tuple[JobTable, JobTable]]) -> dict[str, PairedComparison]:
     """Compare waiting times of the same jobs under two policies, class by class; classes without jobs are left out.
 
     Parameters
@@ -47,7 +35,7 @@ def compare_by_class(
         Runs of the policy and of the baseline, aligned (:func:`spillway.analysis.measures.compare.in_order`).
     """
     ours, theirs = [run.wait_s for run, _ in pairs], [run.wait_s for _, run in pairs]
-    masks = [{"all": np.ones(len(run), dtype=np.bool_)} | split(run, borders) for run, _ in pairs]
+    masks = [{"all": np.ones(len(run), dtype=np.bool_)} | split(run) for run, _ in pairs]
     return {
         name: compare_runs(ours, theirs, [of_run[name] for of_run in masks])
         for name in masks[0]

@@ -8,8 +8,6 @@ Jain, Chiu, Hawe, *A quantitative measure of fairness*, DEC-TR-301, 1984.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spillway.analysis.measures.compare import align
@@ -19,30 +17,13 @@ STARVED_S = 7 * 86_400.0
 """Default patience: a job that waits longer than a week counts as starved."""
 
 
-@dataclass(frozen=True)
-class FcfsComparison:
-    """Starts compared with those of the strict first-come-first-served schedule of the same jobs.
+def later_share(table: JobTable, fcfs: JobTable) -> float:
+    """Share of jobs that start later than in the strict FCFS run of the same workload, in [0, 1].
 
-    Attributes
-    ----------
-    later_share
-        Share of jobs that start later than under FCFS, in [0, 1].
-    mean_delay_s
-        Mean delay over all jobs (0 for jobs that start earlier).
-    worst_delay_s
-        The largest of these delays.
+    Raise :class:`AnalysisError` for another workload.
     """
-
-    later_share: float
-    mean_delay_s: float
-    worst_delay_s: float
-
-
-def against_fcfs(table: JobTable, fcfs: JobTable) -> FcfsComparison:
-    """Compare a run with the strict FCFS run of the same workload; :class:`AnalysisError` for another workload."""
     ours, fair = align(table, fcfs)
-    delay_s = np.maximum(ours.start_s - fair.start_s, 0.0)
-    return FcfsComparison(float((delay_s > 0).mean()), float(delay_s.mean()), float(delay_s.max()))
+    return float((ours.start_s > fair.start_s).mean())
 
 
 def overtaken(table: JobTable) -> Ints:

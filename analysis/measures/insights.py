@@ -9,63 +9,23 @@ backfilling and migration*, IEEE TPDS 14(3), 2003, section 4.1 (loss of capacity
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.measures.compare import comparable
-from spillway.analysis.measures.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
+from spillway.analysis.measures.fairness import jain, later_share, overtaken, starved, waits_by_user
 from spillway.analysis.measures.metrics import makespan_s, mean, percentile
 from spillway.analysis.tables.jobs import Floats, JobTable, read_contention
 from spillway.analysis.tables.timelines import Steps, busy_nodes, queue_length, queued_nodes
 from spillway.analysis.tables.traffic import read_io_times, read_transfers
 
 
-@dataclass(frozen=True)
-class Insights:
-    """Further figures of one run; NaN where the run's files do not contain them.
+def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> dict[str, float]:
+    """The further figures of a run, by the names of :data:`spillway.analysis.report.columns.LOSSES`.
 
-    Attributes
-    ----------
-    loss_of_capacity, idle_while_queued
-        Zhang et al. 2003, section 4.1; shares in [0, 1].
-    mean_overtaken, max_overtaken
-        Later jobs that started before a job.
-    starved
-        Jobs that waited for more than a week.
-    later_than_fcfs
-        Share of jobs that start later than in the strict FCFS run of the same workload, in [0, 1].
-    fairness_of_users
-        Jain's index of the users' mean waiting times.
-    io_share
-        Share of staging and checkpoints in the jobs' time (IO-Aware model).
-    transfer_stretch
-        Time per byte over that of the fastest transfer of its kind, mean over transfers (IO-Aware model).
-    mean_contention_slowdown, max_contention_slowdown
-        Jobs' times over their uncontended times: the stretch of Jeannot et al. 2023, section "Evaluation criterion".
-    """
-
-    loss_of_capacity: float
-    idle_while_queued: float
-    mean_overtaken: float
-    max_overtaken: float
-    starved: float
-    later_than_fcfs: float
-    fairness_of_users: float
-    io_share: float
-    transfer_stretch: float
-    mean_contention_slowdown: float
-    max_contention_slowdown: float
-
-    def as_dict(self) -> dict[str, float]:
-        """Return the figures by name."""
-        return asdict(self)
-
-
-def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Insights:
-    """Compute the further figures of a run.
+    NaN where the run's files do not contain them.
 
     Parameters
     ----------
@@ -81,21 +41,19 @@ def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Ins
     by_user = np.array([wait_s for _, wait_s in waits_by_user(ran).values()])
     io_share, stretch = _io(folder)
     slowdowns = read_contention(folder / "jobs.csv")
-    return Insights(
-        loss_of_capacity=loss_of_capacity(ran),
-        idle_while_queued=idle_while_queued(ran),
-        mean_overtaken=float(behind.mean()) if behind.size else float("nan"),
-        max_overtaken=float(behind.max(initial=0)),
-        starved=float(starved(ran)),
-        later_than_fcfs=(
-            against_fcfs(ran, fcfs).later_share if fcfs is not None and comparable(ran, fcfs) else float("nan")
-        ),
-        fairness_of_users=jain(by_user) if by_user.size else float("nan"),
-        io_share=io_share,
-        transfer_stretch=stretch,
-        mean_contention_slowdown=mean(slowdowns),
-        max_contention_slowdown=percentile(slowdowns, 100),
-    )
+    return {
+        "loss_of_capacity": loss_of_capacity(ran),
+        "idle_while_queued": idle_while_queued(ran),
+        "mean_overtaken": float(behind.mean()) if behind.size else float("nan"),
+        "max_overtaken": float(behind.max(initial=0)),
+        "starved": float(starved(ran)),
+        "later_than_fcfs": later_share(ran, fcfs) if fcfs is not None and comparable(ran, fcfs) else float("nan"),
+        "fairness_of_users": jain(by_user) if by_user.size else float("nan"),
+        "io_share": io_share,
+        "transfer_stretch": stretch,
+        "mean_contention_slowdown": mean(slowdowns),
+        "max_contention_slowdown": percentile(slowdowns, 100),
+    }
 
 
 def _io(folder: Path) -> tuple[float, float]:

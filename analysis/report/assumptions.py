@@ -10,8 +10,8 @@ from typing import Any
 
 from spillway.analysis.document.blocks import Block, Heading, Listing, Section, Terms, Words
 from spillway.analysis.tables.campaign import CampaignResults, RunRow
-from spillway.analysis.tables.drains import most_drained
 from spillway.analysis.tables.jobs import MachineInfo
+from spillway.analysis.tables.outages import most_drained
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
 from spillway.base.units import number, size

@@ -226,7 +226,7 @@ def _insights(
     for row in rows:
         fcfs = strict.get((row.workload, row.seed))
         figures = insights(loaded[row.run], results.path(row), fcfs if row.policy != "fcfs" else None)
-        found.setdefault(row.policy, []).append(figures.as_dict())
+        found.setdefault(row.policy, []).append(figures)
     return {
         policy: {name: float(np.mean([figures[name] for figures in runs])) for name in runs[0]}
         for policy, runs in found.items()

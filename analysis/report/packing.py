@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from spillway.analysis.answers.story import REASON_COLUMNS, Reason, divide
+from spillway.analysis.answers.story import Reason, divide, reason_rows
 from spillway.analysis.plots.lanes import lane_names, pieces
 from spillway.analysis.tables.holdings import node_spans
 from spillway.analysis.tables.jobs import Floats, JobTable
-from spillway.analysis.tables.rows import read_rows
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
 _ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}
@@ -106,11 +105,10 @@ def _lanes(table: JobTable) -> list[tuple[int, int, int, int, float, float]]:
 
 def _why(table: JobTable, folder: Path) -> list[str]:
     """For each job, its start and the reasons of its wait in a few words; empty where the run kept no reasons."""
-    path = folder / "reasons.csv"
-    if not path.exists():
+    if not (folder / "reasons.csv").exists():
         return []
     reasons: dict[tuple[str, str], list[Reason]] = {}
-    for row in read_rows(path, REASON_COLUMNS, "expected the results of a run"):
+    for row in reason_rows(folder):
         reasons.setdefault((row["workload_name"], row["job_id"]), []).append(
             Reason(row.number("time_s"), row["role"], row["binding"], math.nan, row["blocker"])
         )

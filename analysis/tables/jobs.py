@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.tables.rows import read_lines, read_parts
+from spillway.analysis.tables.rows import MISSING, read_lines, read_parts
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import HOSTS, shown
 from spillway.base.links import refuse_links
@@ -459,9 +459,6 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
         partition=of_jobs(PARTITION) or (),
     )
 
-
-MISSING = "expected the results of a run"
-"""Hint in errors about a table that cannot be read."""
 
 ROWS_AT_A_TIME = 10_000
 """Rows that are read into columns together: few enough that the other cells take no memory."""

@@ -17,6 +17,9 @@ from spillway.base.limits import InputError, shown
 
 csv.field_size_limit(2**31 - 1)  # a job may depend on 100,000 others; the file's size is limited
 
+MISSING = "expected the results of a run"
+"""Hint in errors about a table of a run that cannot be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -99,6 +102,11 @@ def read_parts(path: Path, missing: str, rows: int) -> Iterator[list[list[str]]]
             return
     for _ in read_lines(path, missing):
         pass
+
+
+def run_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """Rows of a table of a run, none where it does not exist: most are written only where something happened."""
+    return read_rows(path, columns, MISSING) if path.is_file() else iter(())
 
 
 def read_rows(path: Path, columns: Sequence[str], missing: str) -> Iterator[Row]:

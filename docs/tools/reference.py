@@ -6,26 +6,31 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import inspect
-import re
 from pathlib import Path
 
 from docs.tools import platform_page, verdicts
 from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
 from spillway.analysis.document.text import to_markdown
-from spillway.analysis.measures.metrics import Summary
+from spillway.analysis.report.columns import FURTHER, SERVICE, explained
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM, Parser, tell
 from spillway.base.limits import LIMITS
 from spillway.base.options import OptionInfo, describe, show
 from spillway.experiments import cli
 from spillway.experiments.campaign import campaign_file
-from spillway.experiments.campaign.folder.summary import OTHER_CODE, TIMINGS
+from spillway.experiments.campaign.folder.summary import METRICS, OTHER_CODE, TIMINGS
 from spillway.experiments.cli import list_
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.sessions import SETTINGS
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
+from spillway.experiments.run.spec import (
+    DEFAULT_SILENCE_S,
+    DEFAULT_TAU_S,
+    ModelSpec,
+    PlatformSpec,
+    Playing,
+    PolicySpec,
+    WorkloadSpec,
+)
 from spillway.protocol.limits import (
     DEEPEST_PROFILE,
     LATEST_S,
@@ -149,7 +154,7 @@ def campaigns() -> list[Block]:
     words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
     found += [Heading("Session settings"), Paragraph(words), list_.options_table(SETTINGS.values())]
     words = "Keys of a workload's `convert` table: conversion of a log to a workload."
-    return [*found, Heading("Conversion of logs"), Paragraph(words), _attributes(ConvertOptions)]
+    return [*found, Heading("Conversion of logs"), Paragraph(words), list_.options_table(describe(ConvertOptions))]
 
 
 def _default(info: OptionInfo) -> str:
@@ -190,38 +195,11 @@ def job_fields() -> list[Block]:
 
 
 def metrics() -> list[Block]:
-    """Every column of the summary."""
-    from spillway.analysis.measures import metrics as module
-
-    rows = []
-    for field in dataclasses.fields(Summary):
-        name = re.sub(r"^(mean|median|p\d+|max)_", "", field.name)
-        function = getattr(module, name, None) or getattr(module, name.replace("pp_", "per_processor_"), None)
-        words = list_.first_paragraph(function) if function else _WORDS.get(field.name, "")
-        rows.append((f"`{field.name}`", words))
-    rows += [(f"`{name}`", _WORDS[name]) for name in (*TIMINGS, OTHER_CODE)]
+    """Every column of the summary, in the words of the report."""
+    columns = {column.name: column for column in explained((*SERVICE, *FURTHER), DEFAULT_TAU_S)}
+    rows = [(f"`{name}`", columns[name].words) for name in (*METRICS, *TIMINGS)]
+    rows.append((f"`{OTHER_CODE}`", "1 where the run was made by other code than the one that wrote the table."))
     return [Heading("Columns of summary.csv", 1), Table(("column", "meaning"), rows)]
-
-
-_WORDS = {
-    "jobs": "Jobs that ran.",
-    "rejected": "Jobs that were refused: they can never run on this machine.",
-    "cancelled": "Jobs that their users cancelled while they waited (final state CANCELLED); no mean counts them.",
-    "killed": "Jobs that were stopped at their walltime, or killed.",
-    "mean_waiting_time_s": "Waiting time, start minus submission: mean.",
-    "median_waiting_time_s": "Waiting time: median.",
-    "p95_waiting_time_s": "Waiting time: 95th percentile.",
-    "p99_waiting_time_s": "Waiting time: 99th percentile.",
-    "max_waiting_time_s": "Waiting time: largest.",
-    "mean_turnaround_time_s": "Turnaround time, end minus submission: mean.",
-    "scheduler_cpu_s": "Measured: CPU seconds spent in the scheduler's answers.",
-    "simulator_cpu_s": "Measured: CPU seconds of everything else.",
-    "decision_p50_s": "Measured: median time of an answer.",
-    "decision_p99_s": "Measured: 99th percentile of the times of an answer.",
-    "wall_s": "Measured: real time of the run.",
-    "other_code": "1 where the run was made by other code than the code that wrote the table, else 0.",
-    "peak_rss_bytes": "Measured: largest memory of the run's process (plus the simulator's, if that is another).",
-}
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, list[Block]]:
@@ -270,29 +248,6 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     if isinstance(action.default, int) and action.dest == "workers":
         text = (action.help or "").replace("%(default)s", "default: all cores")
     return text
-
-
-def _attributes(kind: type) -> Table:
-    """Table of a dataclass's fields from the Attributes section of its docstring."""
-    text = inspect.getdoc(kind) or ""
-    section = text.partition("Attributes\n----------\n")[2]
-    meanings: dict[str, list[str]] = {}
-    names: list[str] = []
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            names = [name.strip() for name in line.split(",")]
-        for name in names:
-            if line.startswith(" "):
-                meanings.setdefault(name, []).append(line.strip())
-    rows = []
-    for field in dataclasses.fields(kind):
-        default = "" if isinstance(field.default, dataclasses._MISSING_TYPE) else _short(field.default)
-        rows.append((f"`{field.name}`", default, " ".join(meanings.get(field.name, []))))
-    return Table(("option", "default", "meaning"), rows)
-
-
-def _short(value: object) -> str:
-    return f"`{value!r}`" if isinstance(value, str | int | float | bool | None) else "the thesis's model"
 
 
 def write(folder: Path = FOLDER) -> list[Path]:

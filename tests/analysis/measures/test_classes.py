@@ -10,7 +10,7 @@ import pytest
 from spillway.analysis.answers.findings import Finding, by_class, finding
 from spillway.analysis.answers.ratios import Wording
 from spillway.analysis.document.html import to_html
-from spillway.analysis.measures.classes import Borders, compare_by_class, split
+from spillway.analysis.measures.classes import compare_by_class, split
 from spillway.analysis.measures.compare import compare_runs, in_order
 from spillway.analysis.report.build import class_table
 from spillway.base.units import NONE
@@ -18,7 +18,7 @@ from tests.analysis.samples import make_table
 
 
 def test_every_job_in_one_class() -> None:
-    """Borders belong to the short and to the narrow side."""
+    """Limits belong to the short and to the narrow side."""
     jobs = make_table([(0, 0, 8, 10), (0, 0, 9, 10), (0, 0, 8, 10), (0, 0, 9, 10)], walltimes=[3600, 3600, 3601, 3601])
     masks = split(jobs)
     assert {name: mask.tolist() for name, mask in masks.items()} == {
@@ -27,7 +27,6 @@ def test_every_job_in_one_class() -> None:
         "long narrow": [False, False, True, False],
         "long wide": [False, False, False, True],
     }
-    assert split(jobs, Borders(narrow_nodes=9))["short wide"].sum() == 0
 
 
 def test_comparison_by_class() -> None:

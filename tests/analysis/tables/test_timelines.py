@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.tables import timelines
-from spillway.analysis.tables.drains import most_drained
 from spillway.analysis.tables.jobs import JobTable
+from spillway.analysis.tables.outages import most_drained
 from spillway.analysis.tables.traffic import file_system_rate, read_io_times, read_transfers
 from tests.analysis.samples import HEADER
 

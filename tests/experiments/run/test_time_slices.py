@@ -85,4 +85,4 @@ def test_pre_empted_jobs_count_with_what_they_received(tmp_path: Path) -> None:
     summary = summarise(table, 10.0)
     assert summary.mean_bounded_slowdown == pytest.approx((185 + 190) / 2 / 95, abs=1e-3)
     assert summary.compute_utilisation == pytest.approx(2 * 3 * 95 / (4 * 190), abs=1e-3)
-    assert insights(table, folder).idle_while_queued == pytest.approx(10 / (4 * 190), abs=1e-3)
+    assert insights(table, folder)["idle_while_queued"] == pytest.approx(10 / (4 * 190), abs=1e-3)
