@@ -45,10 +45,6 @@ def bars(
     ----------
     values
         Policy name to its runs, one value per job in order of submission, in the order of the bars.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Name of the values.
     seconds
         Whether the values are seconds (then the axis takes a fitting unit).
     marks
@@ -96,10 +92,6 @@ def part_bars(
     ----------
     values
         Policy name to part name to one value per job.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Name of the values.
     unit
         Unit of the axis, or "".
     marks
@@ -148,10 +140,6 @@ def boxen(
     ----------
     values
         Policy name to one value per job.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Name of the values.
     seconds
         Whether the values are seconds (then the ticks are minutes, hours, days).
     depth
@@ -215,12 +203,8 @@ def tail_strip(
     ----------
     values
         Policy name to one value per job.
-    ax
-        Axes to draw into; a new figure by default.
     count
         Dots per policy at most. The thesis draws 8000 (section 4.2) or 4000.
-    title
-        Name of the values.
     seconds
         Whether the values are seconds (then the axis takes a fitting unit).
     """
@@ -256,10 +240,6 @@ def normalised_boxes(
     ----------
     ratios
         Policy name to one ratio per part, policy over baseline: below 1 is better for times.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Name of the compared metric.
     baseline
         Name of the denominator of the ratios.
     marks
@@ -304,8 +284,6 @@ def distribution(
     ----------
     values
         Policy name to one value per job.
-    title
-        Name of the values.
     seconds
         Whether the values are seconds.
     tail

@@ -45,17 +45,7 @@ def draw_rectangles(ax: Axes, rectangles: Sequence[Rectangle], face: Sequence[st
 
 
 def gantt(table: JobTable, *, title: str, begin_s: float = 0.0, end_s: float | None = None) -> Axes:
-    """Draw one run whole; return the uppermost axes.
-
-    Parameters
-    ----------
-    table
-        A run.
-    title
-        Title above the charts.
-    begin_s, end_s
-        Part of the simulated time to show; default: all of it.
-    """
+    """Draw one run whole; return the uppermost axes."""
     end_s = end_of(table, begin_s, end_s)
     figure = new_figure(12, 9.5)
     axes: list[Axes] = list(figure.subplots(3, 1, height_ratios=[4, 4, 1.7]))
@@ -77,17 +67,6 @@ def node_gantt(
 
     A job that was pre-empted has a rectangle per time slice. Rows are compute nodes in the order of their places
     (``machine.json``), by resource id where places are unknown. Jobs that were killed are hatched.
-
-    Parameters
-    ----------
-    table
-        A run.
-    ax
-        Axes to draw into; a new figure by default.
-    begin_s, end_s
-        Part of the simulated time to show; default: all of it.
-    title
-        Title above the chart.
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -144,14 +123,6 @@ def storage_gantt(
 
     Parameters
     ----------
-    table
-        A run.
-    ax
-        Axes to draw into; a new figure by default.
-    begin_s, end_s
-        Part of the simulated time to show; default: all of it.
-    title
-        Title above the chart.
     legend
         Whether the legend of the colours is drawn above the chart.
     """

@@ -43,8 +43,6 @@ def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float =
         Value, lower and upper end of its interval, by name; all above 0, as the axis is logarithmic.
     reference
         Value of the vertical line.
-    ax
-        Axes to draw into; a new figure by default.
     """
     ax = new_axes(ax)
     places = range(len(rows))
@@ -79,8 +77,6 @@ def interval_lines(
         By name; default: the palette in order.
     log
         Whether the measure's axis is logarithmic; where a value is 0, from the smallest other one on.
-    ax
-        Axes to draw into; a new figure by default.
     """
     ax = new_axes(ax)
     palette = colours or in_order(lines)
@@ -114,10 +110,6 @@ def excess_bars(
         Seconds by name, in the order of the bars; NaN: no bar; infinite: as long as the longest.
     limit
         Seconds.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Name of the values.
     least
         Up to this excess (s) a bar counts as within the limit.
     above

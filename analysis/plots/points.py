@@ -36,12 +36,8 @@ def pareto(
     ----------
     points
         Policy name to its two values.
-    ax
-        Axes to draw into; a new figure by default.
     names
         Names of the axes.
-    title
-        Title above the chart.
     log
         Whether both axes are logarithmic.
     seconds
@@ -193,10 +189,6 @@ def promises(
     ----------
     promised_s, actual_s
         Waiting times in seconds (:func:`spillway.analysis.answers.story.first_promises`).
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Title above the chart.
     """
     ax = new_axes(ax, 5.6, 5.2)
     top = float(max(promised_s.max(initial=1.0), actual_s.max(initial=1.0)))

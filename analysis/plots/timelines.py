@@ -28,10 +28,6 @@ def queue_timeline(
     ----------
     tables
         Policy name to its run.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Title above the chart.
     end_s
         End of the time axis; default: the last start of all runs.
     """
@@ -82,12 +78,6 @@ def utilisation_timeline(
     ----------
     table
         A run; without ``machine.json`` nothing can be drawn and the chart states that.
-    ax
-        Axes to draw into; a new figure by default.
-    begin_s, end_s
-        Part of the simulated time to show; default: all of it.
-    title
-        Title above the chart.
     """
     ax = new_axes(ax, 11.0, 3.0)
     end_s = end_of(table, begin_s, end_s)
@@ -120,10 +110,6 @@ def file_system_timeline(
     ----------
     rate
         From :func:`spillway.analysis.tables.traffic.file_system_rate`.
-    ax
-        Axes to draw into; a new figure by default.
-    title
-        Title above the chart.
     end_s
         End of the time axis; default: the last transfer's.
     """

@@ -74,9 +74,9 @@ def comparison(
     """
     from spillway.base.options import build
     from spillway.experiments.run import failures
-    from spillway.experiments.run.sessions import refuse_combinations
+    from spillway.experiments.run.sessions import parse_model, refuse_combinations
 
-    modelled = tuple(map(model_of, models)) or (ModelSpec(),)
+    modelled = tuple(map(parse_model, models)) or (ModelSpec(),)
     refuse_combinations(policies, modelled)
     failures.parse(str(how.get("events") or ""))  # a wrong option of the generator is refused now
     return build(
@@ -159,16 +159,6 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
     )
 
 
-def model_of(text: str) -> ModelSpec:
-    """A job model from ``NAME[:key=value,...]``."""
-    from spillway.base.plugins import split_spec
-    from spillway.schedulers.jobmodels import parse_model
-
-    parse_model(text)  # wrong names and options are refused now
-    name, given = split_spec(text)
-    return ModelSpec(name=name, options=dict(given))
-
-
 def _policies_of(options: argparse.Namespace, session: dict[str, Value]) -> list[PolicySpec]:
     """Combine ``--policy`` and ``-o [POLICY.]key=value``, in a session with these settings.
 
@@ -210,5 +200,4 @@ def as_logged(campaign: Campaign) -> PolicySpec:
     """The policy that repeats the log's own schedule, in the session of the campaign's policies."""
     from spillway.experiments.run import sessions
 
-    own = sessions.parse_policy(sessions.REPLAY)
-    return sessions.typed(dataclasses.replace(own, session=campaign.policies[0].session))
+    return sessions.parse_policy(sessions.REPLAY, session=campaign.policies[0].session)

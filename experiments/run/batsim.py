@@ -26,7 +26,7 @@ from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import session_of
-from spillway.experiments.run.spec import Engine, RunSpec, Transport
+from spillway.experiments.run.spec import Engine, RunSpec, Task, Transport
 from spillway.simulator.reading.events import drains
 
 if TYPE_CHECKING:
@@ -50,18 +50,15 @@ LONGEST_PATH = 100
 
 
 def play_over_zmq(
-    run: RunSpec,
-    root: Path,
+    task: Task,
     folder: Path,
     session: Stopwatch,
-    program: Sequence[str],
-    silence_s: float,
     *,
     quiet: bool = True,
     recorder: Tape | None = None,
     spelled: Callable[[RunSpec, Path, Path, str], list[str]] | None = None,
 ) -> PlayerResult:
-    """Start the simulator and serve it until its end; give it up when it sends nothing for ``silence_s``.
+    """Start a run's simulator and serve it until its end; give it up when it is silent for longer than the task allows.
 
     ``spelled`` returns the options of another version than Batsim 4 (:func:`arguments`), which may also use another
     protocol.
@@ -76,17 +73,17 @@ def play_over_zmq(
     from spillway.protocol.detect import AnyBatsim  # both codecs, which no other engine needs
     from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do not need
 
-    codec = AnyBatsim(dynamic_jobs=session_of(run).needs().dynamic_jobs)
+    codec = AnyBatsim(dynamic_jobs=session_of(task.run).needs().dynamic_jobs)
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(durable.open_binary(folder / LOG))
-        place = stack.enter_context(_endpoint(program))
+        place = stack.enter_context(_endpoint(task.simulator))
         started: list[subprocess.Popen[bytes]] = []
 
         def start(endpoint: str) -> None:
             address = endpoint.replace("127.0.0.1", "localhost")
-            options = (spelled or arguments)(run, root, folder, address)
-            command = [*program, *options, *(QUIET if quiet else ())]
+            options = (spelled or arguments)(task.run, task.root, folder, address)
+            command = [*task.simulator, *options, *(QUIET if quiet else ())]
             started.append(
                 stack.enter_context(offspring.running(command, log.fileno(), tie=not _sees_to_itself(command)))
             )
@@ -100,8 +97,8 @@ def play_over_zmq(
 
         try:
             serve(
-                session, place, codec, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note,
-                recorder=recorder,
+                session, place, codec, watchdog_s=task.playing.silence_s, on_bound=start, check_alive=check_alive,
+                note=note, recorder=recorder,
             )  # fmt: skip
         except PeerLost as lost:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -133,16 +130,7 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
     if engine is not Engine.BATSIM:
         if transport is not Transport.ZMQ:
             return ()
-        return (
-            sys.executable,
-            "-m",
-            "spillway",
-            "simulate",
-            "--engine",
-            engine.value,
-            "--no-wall-clock",
-            "--fail-on-deadlock",
-        )
+        return (sys.executable, *OURS, "--engine", engine.value, "--no-wall-clock", "--fail-on-deadlock")
     given = os.environ.get(BATSIM_VARIABLE, "")
     found = shutil.which(given or "batsim")
     if found is None:

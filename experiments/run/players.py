@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from spillway.base import durable
@@ -15,7 +15,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import session_of
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec, Transport
+from spillway.experiments.run.spec import RunSpec, Task, Transport
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.errors import Deadlock
@@ -26,31 +26,21 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink, WireLink
 
 
-def play(
-    run: RunSpec,
-    root: Path,
-    folder: Path,
-    session: Stopwatch,
-    simulator: Sequence[str] = (),
-    silence_s: float = DEFAULT_SILENCE_S,
-) -> PlayerResult:
+def play(task: Task, folder: Path, session: Stopwatch) -> PlayerResult:
     """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
-
-    ``simulator`` is the command of a simulator in a separate process, connected over ZeroMQ; empty: in this process.
-    A simulator in a separate process is given up when it sends nothing for ``silence_s`` seconds.
 
     Raises
     ------
     SpillwayError, SimulatorInputError, RunFailed
         The simulation could not be finished; the message is the cause.
     """
-    if simulator:
+    if task.simulator:
         from spillway.experiments.run.batsim import play_over_zmq
 
-        played = play_over_zmq(run, root, folder, session, simulator, silence_s)
+        played = play_over_zmq(task, folder, session)
     else:
         with collecting_rarely(), _thawing():
-            played = _play_here(run, root, folder, session)
+            played = _play_here(task.run, task.root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):
         durable.rename(path, folder / path.name.removeprefix(f"{PREFIX}_"), sync=False)
     return played

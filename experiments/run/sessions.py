@@ -7,6 +7,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
+from typing import Any
 
 from spillway.base.dates import date_of
 from spillway.base.errors import OptionError
@@ -16,7 +17,7 @@ from spillway.base.plugins import split_spec
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
 from spillway.schedulers.assembly import SessionSpec, Settings
-from spillway.schedulers.jobmodels import name_of
+from spillway.schedulers.jobmodels import make_model, name_of
 from spillway.schedulers.policies import PolicyEntry, find_policy
 from spillway.schedulers.policykit.view import Policy
 
@@ -42,8 +43,8 @@ def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int =
     )
 
 
-def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
-    """Read ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``.
+def parse_policy(text: str, *, session: Mapping[str, Value] | None = None, **fields: Any) -> PolicySpec:
+    """Read ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``; ``fields``: others of the description.
 
     Raises
     ------
@@ -53,7 +54,16 @@ def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
         For a malformed, unknown or out-of-range option.
     """
     name, given = split_spec(text)
-    return typed(PolicySpec(policy=name, options=dict(given), literal=literal))
+    return typed(PolicySpec(policy=name, options=dict(given), session=dict(session or {}), **fields))
+
+
+def parse_model(text: str) -> ModelSpec:
+    """Read a job model's ``NAME[:key=value,...]``, "" for the policies' own; raise :class:`OptionError` as above."""
+    if not text:
+        return ModelSpec()
+    name, given = split_spec(text)
+    make_model(name, given)  # wrong names and options are refused now
+    return ModelSpec(name=name, options=dict(given))
 
 
 def entry(name: str) -> PolicyEntry:

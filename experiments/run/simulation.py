@@ -42,7 +42,7 @@ def simulate(
 
     timed = Stopwatch(session, lambda time_s: tell(time_s, session.ended_jobs, session.submitted_jobs, session.waiting))
     try:
-        played = players.play(task.run, task.root, folder, timed, task.simulator, task.playing.silence_s)
+        played = players.play(task, folder, timed)
         for name in played.stranded:
             recorder.stranded(name, played.end_s)
     finally:

@@ -12,13 +12,12 @@ from rich.console import Console
 
 from spillway.analysis.document.terminal import say
 from spillway.base.options import Value as Setting
-from spillway.base.plugins import split_spec
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.workers.pool import Executor
 from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders
-from spillway.experiments.run.sessions import refuse_combinations, typed
+from spillway.experiments.run.sessions import parse_model, parse_policy, refuse_combinations
 from spillway.experiments.run.spec import (
     Campaign,
     Engine,
@@ -78,7 +77,7 @@ def prepare(play: Product, points: Sequence[Point], root: Path, console: Console
         A policy, model, platform or workload does not exist, or they cannot be combined.
     """
     policies = {point: play.policy(point) if play.policy else _policy(point, play.own) for point in points}
-    models = {str(point.get("model")): _model(point) for point in points}
+    models = {text: parse_model(text) for text in {str(point.get("model")): None for point in points}}
     for name, model in models.items():
         refuse_combinations([spec for point, spec in policies.items() if point.get("model") == name], (model,))
     with folders.preparing(root, root / folders.INPUTS, root / "drawn"):
@@ -133,15 +132,6 @@ def measured(play: Product, runs: Mapping[Point, RunSpec], outcome: Outcome, roo
 
 
 def _policy(point: Point, own: Sequence[str]) -> PolicySpec:
-    name, options = split_spec(point.text("policy"))
     settings: dict[str, Setting] = {axis: value for axis, value in point.axes if axis not in NAMED and axis not in own}
     label = " ".join([point.text("policy"), *(f"{axis}={value}" for axis, value in settings.items())])
-    return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
-
-
-def _model(point: Point) -> ModelSpec:
-    text = str(point.get("model"))
-    if not text:
-        return ModelSpec()
-    name, options = split_spec(text)
-    return ModelSpec(name=name, options=dict(options))
+    return parse_policy(point.text("policy"), session=settings, label=label)

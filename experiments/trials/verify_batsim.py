@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import dataclasses
 import json
 import math
 import os
@@ -23,7 +22,6 @@ from spillway.analysis.document.blocks import Table
 from spillway.analysis.document.terminal import show, terminal
 from spillway.base import durable
 from spillway.base.arguments import Parser, tell
-from spillway.base.plugins import split_spec
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs.input_files import Inputs
@@ -31,8 +29,8 @@ from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import parse_policy, session_of, typed
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
+from spillway.experiments.run.sessions import parse_model, parse_policy, session_of
+from spillway.experiments.run.spec import Campaign, PlatformSpec, RunSpec, Task, WorkloadSpec
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
 from spillway.protocol.transcript import Recorder, read_transcript
@@ -339,10 +337,8 @@ def verify(
                 place.mkdir()
                 session = Stopwatch(session_of(run).session(), lambda _: None)
                 with Recorder(place / MESSAGES) as recorder:
-                    play_over_zmq(
-                        run, root, place, session, (*command, *pair.options), DEFAULT_SILENCE_S, quiet=False,
-                        recorder=recorder, spelled=spelled,
-                    )  # fmt: skip
+                    task = Task(run, root, simulator=(*command, *pair.options))
+                    play_over_zmq(task, place, session, quiet=False, recorder=recorder, spelled=spelled)
             found[pair.name] = [
                 compare_messages(root / "ours" / MESSAGES, root / "theirs" / MESSAGES),
                 *_files(root, files),
@@ -377,16 +373,14 @@ def _run(pair: Pair, root: Path) -> RunSpec:
     if workload in DESCRIBED:
         workload = str(root / f"{workload}.json")
         durable.write_text(Path(workload), json.dumps(described(pair.workload)))
-    name, given = split_spec(pair.model)
-    model = ModelSpec(name=name, options=dict(given))
+    model = parse_model(pair.model)
     events = root / "events.txt"
     durable.write_text(events, "".join(map(_event, pair.events)))
-    policy = dataclasses.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
     campaign = Campaign(
         name="verify",
         workloads=(WorkloadSpec(source=workload),),
         platforms=(PlatformSpec(source=source),),
-        policies=(typed(policy),),
+        policies=(parse_policy(pair.policy, session=pair.session),),
         models=(model,),
         seeds=(0,),
     )

@@ -6,18 +6,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from spillway.core import Placement, PublishedTimeline, Timeline
+from spillway.core import PublishedTimeline
 from spillway.protocol.limits import LATEST_S
 from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.demand import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions
-from spillway.schedulers.model.job import Job, Lives, job_from_wire, replaced
+from spillway.schedulers.core.terms import Terms
+from spillway.schedulers.model.job import Job, job_from_wire, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
-from spillway.schedulers.model.site import Site
-from spillway.schedulers.policykit.estimates import Estimator
 
 
 class Admission:
@@ -29,20 +28,10 @@ class Admission:
         Resources of the empty machine.
     profiles
         Static profiles by workload and name.
-    placement
-        Choice of nodes and storage nodes for a request.
-    timeline
-        Class of the timeline; the published one does not support persistent buffers.
-    estimator
-        Expected durations, from which constant rates follow.
-    unplayable
-        The reason why the job model cannot play a job; ``None`` where it can.
-    demand
-        Bandwidth that jobs need under the job model; ``None``: the rate in the job.
-    lives
-        Intervals of a job's other resources around that of its nodes; ``None``: the interval of its nodes.
-    site
-        Partitions and their limits.
+    terms
+        Settings of the session.
+    refuses
+        The reason why the job model cannot play a job, where the terms have none; ``None`` where it can.
     counted
         The site's counted pools, which are those of the machine.
     """
@@ -51,32 +40,26 @@ class Admission:
         self,
         machine: Machine,
         profiles: Mapping[str, Mapping[str, dict[str, Any]]],
-        placement: Placement,
-        timeline: type[Timeline],
-        estimator: Estimator,
-        unplayable: Callable[[Job], str | None],
-        demand: Demand | None,
-        lives: Callable[[Job], Lives | None] | None,
-        site: Site,
+        terms: Terms,
+        refuses: Callable[[Job], str | None],
         counted: CountedPools,
     ) -> None:
+        placement, site = terms.placement, terms.site
         self._machine = machine
         self._profiles = profiles
         self._limits = Limits(machine, placement)
         self._assign: list[Callable[[Job], tuple[Job, str | None]]] = []
-        if site.partitions:
+        if site is not None and site.partitions:
             self._assign.append(Partitions(site, machine, placement).assign)
         if counted:
             self._assign.append(counted.assign)
         if any(pool.layer for pool in machine.pools):
             self._assign.append(Layers(machine, placement).assign)
-        self._published = issubclass(timeline, PublishedTimeline)
-        self._estimator = estimator
-        self._unplayable = unplayable
-        self._demand = demand
-        self._lives = lives
+        self._published = issubclass(terms.timeline, PublishedTimeline)
+        self._terms = terms
+        self._unplayable = terms.unplayable or refuses
         self._most_bytes_per_s = math.inf
-        if demand is not None and demand.from_storages:
+        if terms.demand is not None and terms.demand.from_storages:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._jobs = 0
         self._buffers_requested = False
@@ -103,16 +86,17 @@ class Admission:
             workload = job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(fields.get("profile")))
         job = job_from_wire(job_id, fields, profile, number, time_s, self._machine.granule_bytes)
-        if self._lives is not None:
-            job = replaced(job, lives=self._lives(job))
+        if self._terms.lives is not None:
+            job = replaced(job, lives=self._terms.lives(job))
         self._jobs += 1
         if job.bb_bytes:
             self._buffers_requested = True
         if job.walltime_s == math.inf and fields.get("walltime", -1) > 0:
             self._endless += 1
-        if self._demand is None or not job.nodes:  # a job without nodes transfers nothing
+        demand = self._terms.demand
+        if demand is None or not job.nodes:  # a job without nodes transfers nothing
             return job, None
-        return self._with_demand(job, self._demand)
+        return self._with_demand(job, demand)
 
     def admitted(self, job: Job, pool: Pool) -> tuple[Job, str | None]:
         """Add a job's partitions and amounts of counted pools; also return why it can never run, or ``None``.
@@ -143,7 +127,7 @@ class Admission:
         """Add the bandwidth that the job model needs; also return the reason why it cannot be computed, or ``None``."""
         try:
             most = self._most_bytes_per_s / job.nodes
-            io_rate = demand(job, self._estimator.estimate_s(job), most)
+            io_rate = demand(job, self._terms.estimator.estimate_s(job), most)
         except ValueError as error:
             return job, str(error)
         return (job if io_rate == job.io_rate else replaced(job, io_rate=io_rate)), None

@@ -269,12 +269,9 @@ class Session(native.SessionCore):
         machine = dataclasses.replace(machine, partitions=sets, pools=self.counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         self.layered = bool(layers)
-        estimator = terms.estimator
-        self.book = Book(self._machine, terms.timeline(self._machine, self.now_s, terms.placement), estimator)
-        self.admission = Admission(
-            self._machine, event.profiles, terms.placement, terms.timeline, estimator,
-            terms.unplayable or self._runtime.refuses, terms.demand, terms.lives, site, self.counted,
-        )  # fmt: skip
+        timeline = terms.timeline(self._machine, self.now_s, terms.placement)
+        self.book = Book(self._machine, timeline, terms.estimator)
+        self.admission = Admission(self._machine, event.profiles, terms, self._runtime.refuses, self.counted)
         self.pool = Pool(self.book.kept, self.book)
         self._remedy = event.config.dynamic_jobs_remedy
         rule, preempts = self.outages.rule, self.notices.rules.requeues

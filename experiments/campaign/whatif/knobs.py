@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from spillway.base import units
 from spillway.base.near import near
 from spillway.base.options import Value
-from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.campaign.inputs.machine_changes import CAPACITY, NODES, QUANTITIES
 from spillway.experiments.campaign.inputs.sources import the_source
@@ -128,7 +127,7 @@ def _check_quantity(name: str, text: str, site: Site | None) -> None:
 
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     POLICY: sessions.parse_policy,
-    MODEL: model_of,
+    MODEL: sessions.parse_model,
     MAINTENANCE: lambda text: [parse_windows(window) for window in each_window(text)],
     SITE: site_setting,
 }
@@ -199,7 +198,7 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
         if site is not None and new.nodes != site.nodes and SITE not in of_site:
             platform = machines.of_site(platform, site.nodes)
             machine[NODES] = str(new.nodes)
-    models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
+    models = (sessions.parse_model(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = dataclasses.replace(platform, changes=machine)
     return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
 
@@ -228,7 +227,7 @@ def _with_setting(spec: PolicySpec, session: Mapping[str, Value], changed: Mappi
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
-    spec = sessions.typed(dataclasses.replace(sessions.parse_policy(text), session=base.session))
+    spec = sessions.parse_policy(text, session=base.session)
     return dataclasses.replace(spec, label=sessions.label(spec))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from spillway.base.options import Value
 from spillway.base.plugins import split_spec
 from spillway.experiments.campaign.inputs import machines
-from spillway.experiments.run.sessions import typed
+from spillway.experiments.run.sessions import parse_policy
 from spillway.experiments.run.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.production_buffers.jobs import draw
@@ -27,11 +27,10 @@ buffer per job on 8 rabbits; one per node on its rack's rabbit, or the job waits
 
 def policy(point: Point) -> PolicySpec:
     """The policy with the life and the place of buffers."""
-    name, options = split_spec(point.text("policy"))
     order = PLACES[point.text("place")][1]
     settings: dict[str, Value] = {"bb_life": point.text("life"), "storage_order": order}
     label = f"{point['policy']} {point['life']} {point['place']}"
-    return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
+    return parse_policy(point.text("policy"), session=settings, label=label)
 
 
 def workload(point: Point, folder: Path) -> WorkloadSpec:

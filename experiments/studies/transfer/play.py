@@ -8,9 +8,8 @@ from pathlib import Path
 from spillway.analysis.measures.bounds import least_mean_wait_s
 from spillway.analysis.tables.jobs import read_run
 from spillway.base.options import Value
-from spillway.base.plugins import split_spec
 from spillway.experiments.run import folders
-from spillway.experiments.run.sessions import typed
+from spillway.experiments.run.sessions import parse_policy
 from spillway.experiments.run.spec import PolicySpec
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import summary_of
@@ -59,9 +58,8 @@ def policy(point: Point) -> PolicySpec:
     """A policy by its name in the tables or on the command line; after a comma the session's estimates."""
     label = point.text("policy")
     name, _, estimates = label.partition(", ")
-    head, options = split_spec(POLICIES.get(name, name))
     session: dict[str, Value] = {"estimates": estimates} if estimates else {}
-    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=label))
+    return parse_policy(POLICIES.get(name, name), literal=name == LITERAL, session=session, label=label)
 
 
 def measure(folder: Path) -> Values:
