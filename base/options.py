@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import inspect
 import math
 import types
 import typing
@@ -318,6 +319,11 @@ def plain(value: Any) -> Value:
     if isinstance(value, enum.Enum) or (isinstance(value, float) and math.isinf(value)):
         return show(value)
     return cast(Value, value)
+
+
+def first_paragraph(thing: object) -> str:
+    """First paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
 def split_assignments(texts: list[str]) -> dict[str, str]:

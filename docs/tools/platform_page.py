@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillway.analysis.document.blocks import Block, Code, Heading, Paragraph, Table
 from spillway.base import units
 from spillway.platforms.catalogue import builtin_files, describe
-from spillway.platforms.description.fields import ABSENT, tables
+from spillway.platforms.description.fields import ABSENT, default_of, tables, unit_of, values_of
 from spillway.platforms.description.fields import Table as Keys
 
 EXAMPLE = """
@@ -57,7 +57,10 @@ def page() -> list[Block]:
     ]
     found += [*_units(), Heading("Built-in machines"), Table(("name", "machine"), known)]
     for one in tables():
-        rows = [(f"`{key.name}`", key.value, key.unit, _default(key.default), _code(key.meaning)) for key in one.keys]
+        rows = [
+            (f"`{key.name}`", values_of(key), unit_of(key), _default(default_of(key)), _code(key.help))
+            for key in one.keys
+        ]
         found += [Heading(_title(one)), Paragraph(_code(one.summary))]
         found.append(Table(("key", "value", "a bare number is in", "default", "meaning"), rows))
     return found

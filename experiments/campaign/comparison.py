@@ -74,9 +74,9 @@ def comparison(
     """
     from spillway.base.options import build
     from spillway.experiments.run import failures
-    from spillway.experiments.run.sessions import parse_model, refuse_combinations
+    from spillway.experiments.run.sessions import model_spec, refuse_combinations
 
-    modelled = tuple(map(parse_model, models)) or (ModelSpec(),)
+    modelled = tuple(map(model_spec, models)) or (ModelSpec(),)
     refuse_combinations(policies, modelled)
     failures.parse(str(how.get("events") or ""))  # a wrong option of the generator is refused now
     return build(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from spillway.analysis.document.blocks import Block, Heading, Paragraph, Table
 from spillway.base.arguments import Parser
-from spillway.base.options import OptionInfo, describe, show
+from spillway.base.options import OptionInfo, describe, first_paragraph, show
 
 HELP = "all choices: policies, models, lives, engines, studies, platforms, workloads"
 EXAMPLES = """
@@ -45,7 +44,7 @@ def policies() -> Iterator[Block]:
     for name, entry in POLICIES.items():
         families.setdefault(entry.cls, []).append(name)
     for cls, names in families.items():
-        yield from _options({name: POLICIES[name].options() for name in names}, first_paragraph(cls))
+        yield from _options({name: POLICIES[name].options() for name in names}, _code(cls))
 
 
 def models() -> Iterator[Block]:
@@ -58,7 +57,7 @@ def models() -> Iterator[Block]:
         words = {"dynamic jobs": cls.needs.dynamic_jobs, "profile reuse": cls.needs.profile_reuse}
         needs = [word for word, needed in words.items() if needed]
         needs += [f"file system: {cls.needs.file_system.value}"] * (cls.needs.file_system is not FileSystem.NO)
-        rows.append((f"`{name}`", first_paragraph(cls), str(cls.source), ", ".join(needs)))
+        rows.append((f"`{name}`", _code(cls), str(cls.source), ", ".join(needs)))
     yield Table(("model", "behaviour of jobs", "source", "needs"), rows)
     yield from _registered("job model")
     for name, cls in MODELS.items():
@@ -72,7 +71,7 @@ def lives() -> Iterator[Block]:
     """Every life of burst buffers and its options."""
     from spillway.schedulers.lives import LIVES
 
-    rows = [(f"`{name}`", first_paragraph(cls), str(cls.source)) for name, cls in LIVES.items()]
+    rows = [(f"`{name}`", _code(cls), str(cls.source)) for name, cls in LIVES.items()]
     yield Table(("life", "rule", "source"), rows)
     for name, cls in LIVES.items():
         yield from _options({name: describe(cls)})
@@ -100,9 +99,8 @@ def options_table(options: Iterable[OptionInfo], by_name: Mapping[str, Sequence[
     return Table(("option", "value", "default", "meaning"), rows)
 
 
-def first_paragraph(thing: object) -> str:
-    """First paragraph of a docstring, on one line."""
-    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split()).replace("``", "`")
+def _code(thing: object) -> str:
+    return first_paragraph(thing).replace("``", "`")
 
 
 def _registered(kind: str) -> Iterator[Block]:

@@ -57,7 +57,7 @@ def parse_policy(text: str, *, session: Mapping[str, Value] | None = None, **fie
     return typed(PolicySpec(policy=name, options=dict(given), session=dict(session or {}), **fields))
 
 
-def parse_model(text: str) -> ModelSpec:
+def model_spec(text: str) -> ModelSpec:
     """Read a job model's ``NAME[:key=value,...]``, "" for the policies' own; raise :class:`OptionError` as above."""
     if not text:
         return ModelSpec()

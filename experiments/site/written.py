@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import re
 import textwrap
@@ -13,8 +14,8 @@ from typing import Any
 import msgspec
 
 from spillway.base.errors import printable
+from spillway.base.options import first_paragraph
 from spillway.base.units import duration
-from spillway.platforms.description.fields import first_paragraph, meanings_of
 from spillway.schedulers.model.site import Partition, Site
 from spillway.schedulers.model.site_parts import Gpus, Reservation
 from spillway.schedulers.site_file import SINGLE, START, TABLES
@@ -68,13 +69,27 @@ def written(site: Site, nodes: str, assumed: Mapping[str, str], notes: Sequence[
 def _meanings(kind: type[msgspec.Struct]) -> Iterator[str]:
     """The keys of a table with their meanings; keys of one meaning together."""
     by_meaning: dict[str, list[str]] = {}
-    found = meanings_of(kind)
+    found = _meanings_of(kind)
     for name in kind.__struct_fields__:
         words = found.get(name, "").replace("``None``", "absent").replace("()", "[]")
         key = START if name == "start_s" else name
         by_meaning.setdefault(_IN_THE_FILE.get((kind, name), words), []).append(key)
     for meaning, names in by_meaning.items():
         yield from _comment(f"- {', '.join(names)}: {meaning}" if meaning else f"- {', '.join(names)}", "  ")
+
+
+def _meanings_of(kind: type) -> dict[str, str]:
+    """Meaning of each attribute, from the docstring of its class."""
+    section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line.startswith(" "):
+            for name in names:
+                found.setdefault(name, []).append(line.strip())
+        elif line:
+            names = [name.strip() for name in line.split(",")]
+    return {name: " ".join(lines) for name, lines in found.items()}
 
 
 def _keys(value: msgspec.Struct) -> Iterator[str]:

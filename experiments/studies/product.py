@@ -17,7 +17,7 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.workers.pool import Executor
 from spillway.experiments.campaign.workers.runner import Outcome, run_all
 from spillway.experiments.run import folders
-from spillway.experiments.run.sessions import parse_model, parse_policy, refuse_combinations
+from spillway.experiments.run.sessions import model_spec, parse_policy, refuse_combinations
 from spillway.experiments.run.spec import (
     Campaign,
     Engine,
@@ -77,7 +77,7 @@ def prepare(play: Product, points: Sequence[Point], root: Path, console: Console
         A policy, model, platform or workload does not exist, or they cannot be combined.
     """
     policies = {point: play.policy(point) if play.policy else _policy(point, play.own) for point in points}
-    models = {text: parse_model(text) for text in {str(point.get("model")): None for point in points}}
+    models = {text: model_spec(text) for text in {str(point.get("model")): None for point in points}}
     for name, model in models.items():
         refuse_combinations([spec for point, spec in policies.items() if point.get("model") == name], (model,))
     with folders.preparing(root, root / folders.INPUTS, root / "drawn"):

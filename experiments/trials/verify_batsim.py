@@ -29,7 +29,7 @@ from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX
 from spillway.experiments.run.prepared_input import checked
-from spillway.experiments.run.sessions import parse_model, parse_policy, session_of
+from spillway.experiments.run.sessions import model_spec, parse_policy, session_of
 from spillway.experiments.run.spec import Campaign, PlatformSpec, RunSpec, Task, WorkloadSpec
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
@@ -373,7 +373,7 @@ def _run(pair: Pair, root: Path) -> RunSpec:
     if workload in DESCRIBED:
         workload = str(root / f"{workload}.json")
         durable.write_text(Path(workload), json.dumps(described(pair.workload)))
-    model = parse_model(pair.model)
+    model = model_spec(pair.model)
     events = root / "events.txt"
     durable.write_text(events, "".join(map(_event, pair.events)))
     campaign = Campaign(

@@ -6,7 +6,17 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spillway.platforms.description.fields import ABSENT, Key, Table, tables, toml
+from spillway.base.options import OptionInfo
+from spillway.platforms.description.fields import (
+    ABSENT,
+    Table,
+    default_of,
+    example_of,
+    tables,
+    toml,
+    unit_of,
+    values_of,
+)
 from spillway.platforms.description.machine import Description
 
 HEAD = (
@@ -42,7 +52,7 @@ def _table(
         yield ""
         yield from _comment(table.summary)
         yield table.title if value is not None else f"# {table.title}"
-    inner: list[tuple[Key, Table]] = []
+    inner: list[tuple[OptionInfo, Table]] = []
     for key in table.keys:
         path = f"{table.path}.{key.name}" if table.path else key.name
         if path in found:
@@ -66,21 +76,21 @@ def _brief(table: Table, value: Any) -> Iterator[str]:
     yield from (line for line in (_line(key, value) for key in table.keys) if not line.startswith("#"))
 
 
-def _line(key: Key, value: Any) -> str:
+def _line(key: OptionInfo, value: Any) -> str:
     """``key = value``, commented out if the value is the default or the table is absent."""
     given = None if value is None else getattr(value, key.name)
+    default = default_of(key)
     if given is None:
-        text = key.default if key.default not in ("", ABSENT) else key.example
-        return f"# {key.name} = {text}"
-    text = toml(key.info, given)
-    return f"# {key.name} = {text}" if text == key.default else f"{key.name} = {text}"
+        return f"# {key.name} = {default if default not in ('', ABSENT) else example_of(key)}"
+    text = toml(key, given)
+    return f"# {key.name} = {text}" if text == default else f"{key.name} = {text}"
 
 
-def _words(key: Key, remark: str) -> str:
-    default = {"": "must be given", ABSENT: "may be left out"}.get(key.default, f"default {key.default}")
-    unit = f"; a bare number is in {key.unit}" if key.unit else ""
-    meaning = key.meaning if key.meaning.endswith(".") else f"{key.meaning}."
-    return f"{meaning} ({key.value}{unit}; {default}){f' {remark}' if remark else ''}"
+def _words(key: OptionInfo, remark: str) -> str:
+    default = {"": "must be given", ABSENT: "may be left out"}.get(default_of(key), f"default {default_of(key)}")
+    unit = f"; a bare number is in {unit_of(key)}" if unit_of(key) else ""
+    meaning = f"{key.help[:1].upper()}{key.help[1:]}."
+    return f"{meaning} ({values_of(key)}{unit}; {default}){f' {remark}' if remark else ''}"
 
 
 def _comment(text: str) -> list[str]:

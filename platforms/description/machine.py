@@ -25,70 +25,49 @@ _MOST = 1_000_000
 """Largest value of every count."""
 
 
-def _written(form: Form, default: str) -> Any:
+def _written(form: Form, default: str, *, help: str) -> Any:
     """An option that is written in a form, like its default."""
-    return option(form.read(default), form=form)
+    return option(form.read(default), form=form, help=help)
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Compute nodes (table ``node``).
+    """Compute nodes (table ``node``)."""
 
-    Attributes
-    ----------
-    prefix
-        Names of nodes are prefix and number.
-    speed
-        Speed of a core.
-    cores
-        Cores of a node.
-    loopback
-        Bandwidth of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node sends
-        to itself through its switch.
-    """
-
-    prefix: str = _written(NAME, "node_")
-    speed: float = _written(SPEED, "1Gf")
-    cores: int = option(1, low=1, high=100_000)
-    loopback: float = _written(BANDWIDTH, "1000MBps")
+    prefix: str = _written(NAME, "node_", help="names of nodes are prefix and number")
+    speed: float = _written(SPEED, "1Gf", help="speed of a core")
+    cores: int = option(1, low=1, high=100_000, help="cores of a node")
+    loopback: float = _written(
+        BANDWIDTH,
+        "1000MBps",
+        help="bandwidth of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a "
+        "node sends to itself through its switch",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Dragonfly:
-    """Groups of chassis of routers of nodes (table ``dragonfly``).
+    """Groups of chassis of routers of nodes (table ``dragonfly``)."""
 
-    Attributes
-    ----------
-    groups
-        Groups of the machine.
-    chassis
-        Chassis of a group.
-    routers
-        Routers of a chassis. Router ``g`` of a group's first chassis holds the link to group ``g``, so there must be
-        as many routers in a chassis as groups, unless there is one group.
-    nodes
-        Nodes of a router, storage nodes among them.
-    bandwidth
-        Bandwidth of every cable, in each direction.
-    latency
-        Latency of every cable.
-    green
-        Parallel cables between two routers of a chassis: one link of as many times the bandwidth.
-    black
-        Parallel cables between two chassis of a group, likewise.
-    blue
-        Parallel cables between two groups, likewise.
-    """
-
-    groups: int = required(low=1, high=_MOST)
-    chassis: int = required(low=1, high=_MOST)
-    routers: int = required(low=1, high=_MOST)
-    nodes: int = required(low=1, high=_MOST)
-    bandwidth: float = _written(BANDWIDTH, "1250MBps")
-    latency: float = _written(LATENCY, "50us")
-    green: int = option(1, low=1, high=1000)
-    black: int = option(1, low=1, high=1000)
-    blue: int = option(1, low=1, high=1000)
+    groups: int = required(low=1, high=_MOST, help="groups of the machine")
+    chassis: int = required(low=1, high=_MOST, help="chassis of a group")
+    routers: int = required(
+        low=1,
+        high=_MOST,
+        help="routers of a chassis. Router ``g`` of a group's first chassis holds the link to group ``g``, so there "
+        "must be as many routers in a chassis as groups, unless there is one group",
+    )
+    nodes: int = required(low=1, high=_MOST, help="nodes of a router, storage nodes among them")
+    bandwidth: float = _written(BANDWIDTH, "1250MBps", help="bandwidth of every cable, in each direction")
+    latency: float = _written(LATENCY, "50us", help="latency of every cable")
+    green: int = option(
+        1,
+        low=1,
+        high=1000,
+        help="parallel cables between two routers of a chassis: one link of as many times the bandwidth",
+    )
+    black: int = option(1, low=1, high=1000, help="parallel cables between two chassis of a group, likewise")
+    blue: int = option(1, low=1, high=1000, help="parallel cables between two groups, likewise")
 
     def __post_init__(self) -> None:
         if self.groups > 1 and self.routers < self.groups:
@@ -101,30 +80,25 @@ class Dragonfly:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a tree, below the one before it in the list; the last level is the nodes (tables ``cluster.levels``).
+    """A level of a tree, below the one before it in the list; the last one is the nodes (tables ``cluster.levels``)."""
 
-    Attributes
-    ----------
-    name
-        Name of an instance; numbered from 0 if there are several.
-    count
-        Instances in each one of the level above.
-    bandwidth
-        Bandwidth of the link from an instance upwards; absent: the level is a place, without a link.
-    latency
-        Latency of that link.
-    duplex
-        Whether that link has two directions that do not share; else both share the bandwidth.
-    scheduled
-        Whether schedulers count this link (host property ``io_path``). Absent: yes, except for the nodes' own links.
-    """
-
-    name: str = required(form=NAME)
-    count: int = option(1, low=1, high=_MOST)
-    bandwidth: float | None = option(None, form=BANDWIDTH)
-    latency: float = _written(LATENCY, "1us")
-    duplex: bool = option(False)
-    scheduled: bool | None = option(None)
+    name: str = required(form=NAME, help="name of an instance; numbered from 0 if there are several")
+    count: int = option(1, low=1, high=_MOST, help="instances in each one of the level above")
+    bandwidth: float | None = option(
+        None,
+        form=BANDWIDTH,
+        help="bandwidth of the link from an instance upwards; absent: the level is a place, without a link",
+    )
+    latency: float = _written(LATENCY, "1us", help="latency of that link")
+    duplex: bool = option(
+        False,
+        help="whether that link has two directions that do not share; else both share the bandwidth",
+    )
+    scheduled: bool | None = option(
+        None,
+        help="whether schedulers count this link (host property ``io_path``). Absent: yes, except for the nodes' own "
+        "links",
+    )
 
     def __post_init__(self) -> None:
         if self.scheduled and self.bandwidth is None:
@@ -133,21 +107,19 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """One rack by name, for a machine of unequal racks (tables ``cluster.rack``).
+    """One rack by name, for a machine of unequal racks (tables ``cluster.rack``)."""
 
-    Attributes
-    ----------
-    nodes
-        Names of its compute nodes, such as ``node[1-16,18]``; absent: it has no compute nodes.
-    storage
-        Name of its storage node; absent: it has no storage node.
-    capacity
-        Capacity of its storage node; absent: that of table ``storage``.
-    """
-
-    nodes: tuple[str, ...] = _written(HOST_NAMES, "")
-    storage: str | None = option(None, form=NAME)
-    capacity: int | None = option(None, form=BYTES)
+    nodes: tuple[str, ...] = _written(
+        HOST_NAMES,
+        "",
+        help="names of its compute nodes, such as ``node[1-16,18]``; absent: it has no compute nodes",
+    )
+    storage: str | None = option(None, form=NAME, help="name of its storage node; absent: it has no storage node")
+    capacity: int | None = option(
+        None,
+        form=BYTES,
+        help="capacity of its storage node; absent: that of table ``storage``",
+    )
 
     def __post_init__(self) -> None:
         if not self.nodes and self.storage is None:
@@ -158,25 +130,16 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class TreeCluster:
-    """One cluster, a tree (tables ``cluster``); several share the PFS.
+    """One cluster, a tree (tables ``cluster``); several share the PFS."""
 
-    Attributes
-    ----------
-    name
-        Name of the cluster, unique in the machine.
-    uplink
-        The link between the cluster and everything outside, the PFS included.
-    levels
-        Levels from the outside in; the last one is the nodes.
-    rack
-        Racks by name, with their nodes and storage nodes; then there are two levels, racks and nodes, without a
-        ``count``. Absent: the levels' counts give the numbers of racks and nodes.
-    """
-
-    name: str = required(form=NAME)
-    uplink: Level = required()
-    levels: tuple[Level, ...] = required()
-    rack: tuple[Rack, ...] = option(())
+    name: str = required(form=NAME, help="name of the cluster, unique in the machine")
+    uplink: Level = required(help="the link between the cluster and everything outside, the PFS included")
+    levels: tuple[Level, ...] = required(help="levels from the outside in; the last one is the nodes")
+    rack: tuple[Rack, ...] = option(
+        (),
+        help="racks by name, with their nodes and storage nodes; then there are two levels, racks and nodes, without "
+        "a ``count``. Absent: the levels' counts give the numbers of racks and nodes",
+    )
 
     def __post_init__(self) -> None:
         if self.rack and (len(self.levels) != 2 or any(level.count != 1 for level in self.levels)):
@@ -204,42 +167,43 @@ class TreeCluster:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Burst buffers on storage nodes (table ``storage``).
+    """Burst buffers on storage nodes (table ``storage``)."""
 
-    Attributes
-    ----------
-    per
-        Places of the storage nodes. Dragonfly: the first node of each ``router``, ``chassis`` or ``group``. Tree: the
-        name of a level; each of its instances has one storage node beside its nodes.
-    capacity
-        Capacity of each storage node.
-    granule
-        Each request for burst buffer is rounded up to whole granules of this size.
-    prefix
-        Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others. Racks name
-        their own.
-    bandwidth
-        Tree only: bandwidth of its own link; a Dragonfly's storage node has a node's.
-    latency
-        Tree only: latency of that link.
-    duplex
-        Tree only: whether that link has two directions that do not share.
-    read_bandwidth
-        Tree only: bandwidth at which its devices are read, all readers together; absent: as the link. With this key or
-        ``write_bandwidth`` the two directions never share.
-    write_bandwidth
-        Tree only: bandwidth at which its devices are written, likewise.
-    """
-
-    per: str = required(form=NAME)
-    capacity: int = required(form=BYTES)
-    granule: int = option(1, form=BYTES)
-    prefix: str = _written(NAME, "bb")
-    bandwidth: float = _written(BANDWIDTH, "1250MBps")
-    latency: float = _written(LATENCY, "1us")
-    duplex: bool = option(True)
-    read_bandwidth: float | None = option(None, form=BANDWIDTH)
-    write_bandwidth: float | None = option(None, form=BANDWIDTH)
+    per: str = required(
+        form=NAME,
+        help="places of the storage nodes. Dragonfly: the first node of each ``router``, ``chassis`` or ``group``. "
+        "Tree: the name of a level; each of its instances has one storage node beside its nodes",
+    )
+    capacity: int = required(form=BYTES, help="capacity of each storage node")
+    granule: int = option(
+        1,
+        form=BYTES,
+        help="each request for burst buffer is rounded up to whole granules of this size",
+    )
+    prefix: str = _written(
+        NAME,
+        "bb",
+        help="tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others. Racks "
+        "name their own",
+    )
+    bandwidth: float = _written(
+        BANDWIDTH,
+        "1250MBps",
+        help="tree only: bandwidth of its own link; a Dragonfly's storage node has a node's",
+    )
+    latency: float = _written(LATENCY, "1us", help="tree only: latency of that link")
+    duplex: bool = option(True, help="tree only: whether that link has two directions that do not share")
+    read_bandwidth: float | None = option(
+        None,
+        form=BANDWIDTH,
+        help="tree only: bandwidth at which its devices are read, all readers together; absent: as the link. With "
+        "this key or ``write_bandwidth`` the two directions never share",
+    )
+    write_bandwidth: float | None = option(
+        None,
+        form=BANDWIDTH,
+        help="tree only: bandwidth at which its devices are written, likewise",
+    )
 
     @property
     def has_devices(self) -> bool:
@@ -253,47 +217,30 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """The parallel file system (table ``pfs``): a storage host behind one link that both directions share.
+    """The parallel file system (table ``pfs``): a storage host behind one link that both directions share."""
 
-    Attributes
-    ----------
-    name
-        Name of its host.
-    bandwidth
-        Bandwidth of its link, for the reads and writes of all jobs together.
-    latency
-        Latency of its link.
-    scheduled
-        Whether schedulers count this link (host property ``io_path``).
-    """
-
-    bandwidth: float = required(form=BANDWIDTH)
-    name: str = _written(NAME, "pfs")
-    latency: float = _written(LATENCY, "100us")
-    scheduled: bool = option(True)
+    bandwidth: float = required(
+        form=BANDWIDTH,
+        help="bandwidth of its link, for the reads and writes of all jobs together",
+    )
+    name: str = _written(NAME, "pfs", help="name of its host")
+    latency: float = _written(LATENCY, "100us", help="latency of its link")
+    scheduled: bool = option(True, help="whether schedulers count this link (host property ``io_path``)")
 
 
 @dataclass(frozen=True, slots=True)
 class Master:
-    """The host on which the resource manager runs (table ``master``), behind a fat pipe.
+    """The host on which the resource manager runs (table ``master``), behind a fat pipe."""
 
-    Attributes
-    ----------
-    name
-        Name of the host.
-    bandwidth
-        Bandwidth of its link.
-    latency
-        Latency of its link: it delays the message of a job's end.
-    loopback
-        Bandwidth of its link to itself, over which Batsim's parts send each other one byte at a time; the transfer
-        delays the start of a job. Absent: as a node's.
-    """
-
-    name: str = _written(NAME, "master")
-    bandwidth: float = _written(BANDWIDTH, "1250MBps")
-    latency: float = _written(LATENCY, "100us")
-    loopback: float | None = option(None, form=BANDWIDTH)
+    name: str = _written(NAME, "master", help="name of the host")
+    bandwidth: float = _written(BANDWIDTH, "1250MBps", help="bandwidth of its link")
+    latency: float = _written(LATENCY, "100us", help="latency of its link: it delays the message of a job's end")
+    loopback: float | None = option(
+        None,
+        form=BANDWIDTH,
+        help="bandwidth of its link to itself, over which Batsim's parts send each other one byte at a time; the "
+        "transfer delays the start of a job. Absent: as a node's",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,63 +248,42 @@ class Power:
     """Watts of the hosts (table ``power``), which ``-E`` needs: ``"IDLE:EPSILON:ALLCORES"`` or ``"IDLE:ALLCORES"``.
 
     No built-in machine states its power, because its source does not. ``"0:0"`` leaves a host out of the sum.
-
-    Attributes
-    ----------
-    node
-        Power of a compute node.
-    master
-        Power of the resource manager's host.
-    storage
-        Power of a storage node; needed if the machine has storage nodes.
-    pfs
-        Power of the file system's host; needed if the machine has a file system.
     """
 
-    node: str = required(form=WATTS)
-    master: str = required(form=WATTS)
-    storage: str | None = option(None, form=WATTS)
-    pfs: str | None = option(None, form=WATTS)
+    node: str = required(form=WATTS, help="power of a compute node")
+    master: str = required(form=WATTS, help="power of the resource manager's host")
+    storage: str | None = option(
+        None,
+        form=WATTS,
+        help="power of a storage node; needed if the machine has storage nodes",
+    )
+    pfs: str | None = option(
+        None,
+        form=WATTS,
+        help="power of the file system's host; needed if the machine has a file system",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A machine.
+    """A machine."""
 
-    Attributes
-    ----------
-    name
-        Name of the machine, for display.
-    summary
-        A line about it, for display.
-    topology
-        Network between the nodes; the table ``dragonfly`` or the tables ``cluster`` go with it.
-    node
-        The compute nodes.
-    dragonfly
-        Sizes and cables of a Dragonfly.
-    cluster
-        The clusters of a tree.
-    storage
-        Burst buffers; absent: the machine has no burst buffers.
-    pfs
-        The parallel file system; absent: the machine has no parallel file system.
-    master
-        The resource manager's host.
-    power
-        Watts; absent: the power is unknown, and energy cannot be measured.
-    """
-
-    name: str = required(form=NAME)
-    topology: str = required(choices=("dragonfly", "tree"))
-    summary: str = option("")
-    node: Nodes = option(Nodes())
-    dragonfly: Dragonfly | None = option(None)
-    cluster: tuple[TreeCluster, ...] = option(())
-    storage: Storage | None = option(None)
-    pfs: FileSystem | None = option(None)
-    master: Master = option(Master())
-    power: Power | None = option(None)
+    name: str = required(form=NAME, help="name of the machine, for display")
+    topology: str = required(
+        choices=("dragonfly", "tree"),
+        help="network between the nodes; the table ``dragonfly`` or the tables ``cluster`` go with it",
+    )
+    summary: str = option("", help="a line about it, for display")
+    node: Nodes = option(Nodes(), help="the compute nodes")
+    dragonfly: Dragonfly | None = option(None, help="sizes and cables of a Dragonfly")
+    cluster: tuple[TreeCluster, ...] = option((), help="the clusters of a tree")
+    storage: Storage | None = option(None, help="burst buffers; absent: the machine has no burst buffers")
+    pfs: FileSystem | None = option(
+        None,
+        help="the parallel file system; absent: the machine has no parallel file system",
+    )
+    master: Master = option(Master(), help="the resource manager's host")
+    power: Power | None = option(None, help="watts; absent: the power is unknown, and energy cannot be measured")
 
     @property
     def server_loopback(self) -> float:

@@ -127,7 +127,7 @@ def _check_quantity(name: str, text: str, site: Site | None) -> None:
 
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     POLICY: sessions.parse_policy,
-    MODEL: sessions.parse_model,
+    MODEL: sessions.model_spec,
     MAINTENANCE: lambda text: [parse_windows(window) for window in each_window(text)],
     SITE: site_setting,
 }
@@ -198,7 +198,7 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
         if site is not None and new.nodes != site.nodes and SITE not in of_site:
             platform = machines.of_site(platform, site.nodes)
             machine[NODES] = str(new.nodes)
-    models = (sessions.parse_model(knob.values[MODEL]),) if MODEL in knob.values else base.models
+    models = (sessions.model_spec(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = dataclasses.replace(platform, changes=machine)
     return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
 
