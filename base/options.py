@@ -21,7 +21,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import inspect
 import math
 import types
 import typing
@@ -323,7 +322,7 @@ def plain(value: Any) -> Value:
 
 def first_paragraph(thing: object) -> str:
     """First paragraph of a docstring, on one line."""
-    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+    return " ".join((thing.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def split_assignments(texts: list[str]) -> dict[str, str]:
