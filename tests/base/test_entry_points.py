@@ -52,14 +52,14 @@ def test_a_registered_name_is_used_like_ours(site: Path) -> None:
     assert find_policy("inturn.policy:InTurn").cls is entry.cls
     assert model_class("plain").__name__ == "Plain"
     assert controller_class("idle").__name__ == "Idle"
-    assert [one.package for one in registered("policy") if one.name == "in-turn"] == ["in-turn 1.5"]
+    assert [entry.package for entry in registered("policy") if entry.name == "in-turn"] == ["in-turn 1.5"]
 
 
 def test_names_in_an_archive_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of packages may be an archive: its list of files cannot be read in advance."""
     archive = shutil.make_archive(str(tmp_path / "packages"), "zip", install(tmp_path / "site", ALL))
     monkeypatch.syspath_prepend(archive)
-    assert [one.package for one in registered("policy") if one.name == "in-turn"] == ["in-turn 1.5"]
+    assert [entry.package for entry in registered("policy") if entry.name == "in-turn"] == ["in-turn 1.5"]
 
 
 def test_a_session_is_made_without_the_metadata_of_all_packages() -> None:

@@ -37,7 +37,7 @@ def test_layers_are_chosen_as_in_plain_code(data: Any, machine: Machine, placeme
 @given(
     data=st.data(),
     machine=machines(),
-    order=st.sampled_from([one for one in StorageOrder if one is not StorageOrder.RACK]),
+    order=st.sampled_from([order for order in StorageOrder if order is not StorageOrder.RACK]),
     bb_bytes=st.integers(0, 6),
     stripes=st.integers(0, 3),
 )

@@ -16,7 +16,7 @@ def glued(text: str) -> list[str]:
     for line in text.splitlines():
         if line.lstrip().startswith("```"):
             in_code = not in_code
-        is_row, was_row = (one.lstrip().startswith("|") for one in (line, before))
+        is_row, was_row = (text.lstrip().startswith("|") for text in (line, before))
         if not in_code and is_row != was_row and line.strip() and before.strip():
             found.append(before if is_row else line)
         before = "" if in_code else line

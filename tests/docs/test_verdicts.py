@@ -22,21 +22,21 @@ def test_every_study_has_a_page() -> None:
     """All claims of the table are counted, and each without a group has a line."""
     rows = verdicts.read()
     found = {name: to_markdown(blocks) for name, blocks in verdicts.pages(rows).items()}
-    assert set(found) == {"index.md", *(f"{study}.md" for study in {one["study"] for one in rows})}
+    assert set(found) == {"index.md", *(f"{study}.md" for study in {claim["study"] for claim in rows})}
     assert f"| all | {len(rows)} |" in found["index.md"]
-    for one in rows:
-        if not one["group"] and one["study"] != "jeannot":
-            assert one["statement"].replace("|", "\\|") in found[f"{one['study']}.md"]
+    for claim in rows:
+        if not claim["group"] and claim["study"] != "jeannot":
+            assert claim["statement"].replace("|", "\\|") in found[f"{claim['study']}.md"]
 
 
 def test_the_table_has_the_claims_of_the_studies() -> None:
     """Each claim once, as the study states it; a verdict that is not judged has a reason."""
     rows = verdicts.read()
-    for name in dict.fromkeys(one["study"] for one in rows):
+    for name in dict.fromkeys(claim["study"] for claim in rows):
         stated = {claim.name: claim.statement for claim in find_study(name).claims}
-        assert {one["name"]: one["statement"] for one in rows if one["study"] == name} == stated
-    assert {one["verdict"] for one in rows} <= {verdict.value for verdict in Verdict}
-    assert all(one["why"] for one in rows if one["verdict"] == Verdict.NOT_JUDGED.value)
+        assert {claim["name"]: claim["statement"] for claim in rows if claim["study"] == name} == stated
+    assert {claim["verdict"] for claim in rows} <= {verdict.value for verdict in Verdict}
+    assert all(claim["why"] for claim in rows if claim["verdict"] == Verdict.NOT_JUDGED.value)
 
 
 def test_what_was_not_played_keeps_its_value() -> None:
@@ -44,7 +44,7 @@ def test_what_was_not_played_keeps_its_value() -> None:
     kept = [row("a", ours="1", verdict="reproduced"), row("b", ours="2", why="over the edge")]
     new = [row("a", why="not run: mix 0.1"), row("b", ours="3", verdict="reproduced"), row("c", ours="4")]
     found = verdicts.take_over(kept, new)
-    assert [(one["name"], one["ours"], one["verdict"]) for one in found] == [
+    assert [(claim["name"], claim["ours"], claim["verdict"]) for claim in found] == [
         ("a", "1", "reproduced"),
         ("b", "3", "reproduced"),
         ("c", "4", "not judged"),

@@ -179,7 +179,7 @@ def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
     assert {row["setting"] for row in found.left_out} == {"nodes=x0.5"}
     assert {row["end"] for row in found.left_out} == {"rejected"}
     assert len(found.left_out) == sum(1 + n % 8 > 4 for n in range(1, 41))
-    assert [one["name"] for one in found.omissions] == ["partitions"]
+    assert [omission["name"] for omission in found.omissions] == ["partitions"]
 
 
 def test_a_wrong_name_is_refused_before_anything_runs() -> None:
@@ -535,7 +535,7 @@ def test_the_caller_is_the_scheduler() -> None:
                     simulation.start(job)
         assert not simulation.step()
     theirs = sw.compare("kth-like:jobs=60", "fcfs", **QUICK).jobs()
-    assert {one["job"]: one["start_s"] for one in simulation.jobs} == pytest.approx(
+    assert {job["job"]: job["start_s"] for job in simulation.jobs} == pytest.approx(
         dict(zip(theirs.job_id, theirs.start_s.tolist(), strict=True))
     )
     with pytest.raises(sw.SpillwayError, match="expected one of"):

@@ -98,7 +98,7 @@ def graph(places: Iterable[str], root: Path = REPOSITORY) -> dict[str, set[str]]
     edges: dict[str, set[str]] = {}
     for name, path in all_modules.items():
         found = imports(name, path.read_text(), frozenset(all_modules), path.name == "__init__.py")
-        edges[name] = {one.target for one in found if one.place in chosen and one.target in all_modules}
+        edges[name] = {edge.target for edge in found if edge.place in chosen and edge.target in all_modules}
     return edges
 
 

@@ -288,9 +288,9 @@ def faults(module: str, source: str, ours: Iterable[str], is_package: bool = Fal
     known = frozenset(ours)
     rule = LAW[rule_of(module)]
     return [
-        Fault(module, one.line, one.target)
-        for one in imports(module, source, known, is_package)
-        if not rule.allows(one.target)
+        Fault(module, imported.line, imported.target)
+        for imported in imports(module, source, known, is_package)
+        if not rule.allows(imported.target)
     ]
 
 

@@ -121,14 +121,14 @@ def test_every_module_keeps_the_law(module: str) -> None:
     """A module imports only the modules that its rule names, except for the listed exceptions."""
     path = OURS[module]
     found = faults(module, path.read_text(), OURS, path.name == "__init__.py")
-    assert [str(one) for one in found if (one.module, one.target) not in EXCEPTIONS] == []
+    assert [str(edge) for edge in found if (edge.module, edge.target) not in EXCEPTIONS] == []
 
 
 @pytest.mark.parametrize(("module", "source"), PROBES)
 def test_probe_is_caught(module: str, source: str) -> None:
     """A file that breaks the rules is named with the line of its import."""
     found = faults(module, source, OURS)
-    assert [one.line for one in found] == [source.count("\n") + 1]
+    assert [fault.line for fault in found] == [source.count("\n") + 1]
     assert module in str(found[0])
 
 
@@ -148,9 +148,9 @@ def test_every_rule_has_a_probe() -> None:
 def test_every_exception_is_needed() -> None:
     """An exception without its import must be deleted."""
     needed = {
-        (module, one.target)
+        (module, fault.target)
         for module in {module for module, _ in EXCEPTIONS}
-        for one in faults(module, OURS[module].read_text(), OURS)
+        for fault in faults(module, OURS[module].read_text(), OURS)
     }
     assert set(EXCEPTIONS) - needed == set()
 
@@ -168,7 +168,7 @@ def test_the_documented_policy_keeps_the_law() -> None:
     assert len(blocks) == 2
     for code in blocks:
         assert "schedulers.policykit.view" in {
-            one.target for one in imports("schedulers.policies.own", code, frozenset(OURS))
+            imported.target for imported in imports("schedulers.policies.own", code, frozenset(OURS))
         }
         assert faults("schedulers.policies.own", code, OURS) == []
 

@@ -120,4 +120,4 @@ def test_the_folder_does_not_grow_for_ever(kept: Path, monkeypatch: pytest.Monke
     for nodes in (1, 2, 3):
         cache.text(f"machine {nodes}", lambda nodes=nodes: f"<{nodes}/>")  # type: ignore[misc]
         names.append({path.name for path in kept.iterdir()})
-    assert [len(one) for one in names] == [1, 2, 2]
+    assert [len(name) for name in names] == [1, 2, 2]

@@ -58,7 +58,7 @@ def test_clusters(topology: str, tmp_path: Path) -> None:
     clusters = "\n".join(random_cluster(rng, f"c{number}", topology)[0] for number in range(5))
     links = '<link id="l" bandwidth="1MBps" latency="1ms"/>'
     form = '<zoneRoute src="c{0}" dst="c{1}" gw_src="c{0}-5.x" gw_dst="c{1}-5.x"><link_ctn id="l"/></zoneRoute>'
-    routes = "\n".join(form.format(one, other) for one in range(5) for other in range(one))
+    routes = "\n".join(form.format(first, other) for first in range(5) for other in range(first))
     file = tmp_path / "platform.xml"
     file.write_text(f'{HEAD}<zone id="all" routing="Full">{clusters}{links}{routes}</zone></platform>')
     assert_equal_to_simgrid(load_platform(file), simgrid_facts(file, stride=7))

@@ -83,7 +83,7 @@ class Account(Observer):
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
         """These bytes of a storage node are given to no job from now on."""
         self._count("drained", storage, now_s)
-        names = [one.name for one in self.session.machine.storages]
+        names = [storage.name for storage in self.session.machine.storages]
         self.gone[names.index(storage)] = drained_bytes
 
     def created(self, buffer: PersistentBuffer, now_s: float) -> None:
@@ -102,7 +102,7 @@ class Account(Observer):
         self._count("destroyed", buffer.name, now_s)
         assert buffer.name in job.extras["bb_destroy"]
         assert self.kept.pop(buffer.name) == buffer
-        assert not any(buffer.name in self.users.get(one, ()) for one in self.nodes), "a running job uses it"
+        assert not any(buffer.name in self.users.get(node, ()) for node in self.nodes), "a running job uses it"
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job holds nothing yet, and gets its buffer alone."""

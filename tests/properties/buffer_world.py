@@ -313,8 +313,8 @@ def _as_batsim_5(handle: Callable[[Message], Reply]) -> Callable[[Message], Repl
     """A scheduler under Batsim 5: calls at whole milliseconds, no metadata, jobs submitted at the message's time."""
 
     def answered(message: Message) -> Reply:
-        reply = handle(Message(message.now, tuple([_submitted_now(one) for one in message.events])))
-        return Reply(reply.now, tuple([_later(one) for one in reply.events if type(one) is not SetJobMetadata]))
+        reply = handle(Message(message.now, tuple([_submitted_now(event) for event in message.events])))
+        return Reply(reply.now, tuple([_later(event) for event in reply.events if type(event) is not SetJobMetadata]))
 
     return answered
 

@@ -47,7 +47,7 @@ class Watch(Observer):
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
         """Keep it."""
-        names = [one.name for one in self.session.machine.storages]
+        names = [storage.name for storage in self.session.machine.storages]
         self.gone[names.index(storage)] = drained_bytes
         self.story.append((now_s, f"{drained_bytes} drained", storage))
 

@@ -119,7 +119,9 @@ def test_doors(model: str) -> None:
 
 if __name__ == "__main__":
     every = {
-        (policy, model): [verdict(one) for one in specs(policy, model)] for policy in POLICIES for model in EVERY_MODEL
+        (policy, model): [verdict(item) for item in specs(policy, model)]
+        for policy in POLICIES
+        for model in EVERY_MODEL
     }
     known = dict(zip(dict.fromkeys(words for row in every.values() for words in row), string.printable, strict=False))
     print("\n".join(f"{letter} {words}" for words, letter in known.items()), end="\n\n")

@@ -100,7 +100,7 @@ class Killing:
         """Kill the job that the next number names, if any."""
         if self.numbers:
             place = self.numbers.pop()
-            running = [one.job for one in view.running if one.job.id not in self.killed]
+            running = [run.job for run in view.running if run.job.id not in self.killed]
             if place < len(running):
                 self.killed.add(running[place].id)
                 yield Kill(running[place], "for the test")

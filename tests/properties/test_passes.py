@@ -124,7 +124,7 @@ def value(rng: Random, info: OptionInfo) -> Any:
     near = [info.default, 2 * info.default, info.default / 2]
     if info.type is int:
         near = [info.default, *(int(info.low) + more for more in range(4))]
-    return rng.choice([one for one in near if info.low <= one <= info.high])
+    return rng.choice([item for item in near if info.low <= item <= info.high])
 
 
 def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:

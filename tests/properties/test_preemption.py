@@ -112,7 +112,7 @@ def site(rng: Random) -> Site:
 
 def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
     """Let jobs name partitions, QOS and licenses."""
-    names = [one.name for one in of.partitions]
+    names = [partition.name for partition in of.partitions]
     for job in data["jobs"]:
         if rng.random() < 0.8:
             job["partition"] = ",".join(rng.sample(names, rng.choice((1, 1, 1, min(2, len(names))))))
@@ -126,17 +126,17 @@ def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
 def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str, float, float]]:
     """Rank or QOS, mode, grace and exempt time of a running job, by a reading of the site of our own."""
     job, nodes = watch.jobs[job_id], set(watch.starts[job_id][1].nodes)
-    qos = next(one for one in of.qos if one.name == job.extras["qos"])
+    qos = next(quality for quality in of.qos if quality.name == job.extras["qos"])
     exempt_s = qos.exempt_s or of.scheduler.exempt_s
     if of.scheduler.preempt == "qos":
         yield qos.name, qos.preempts or of.scheduler.preempts, qos.grace_s, exempt_s
         return
     stated = str(job.extras.get("partition", "p0")).split(",")
-    there = [one for one in of.partitions if one.name in stated and nodes <= nodes_of(one)]
-    most = max(one.tier for one in there)
-    for one in there:
-        if one.tier == most:
-            yield one.tier, one.preempts or of.scheduler.preempts, one.grace_s, exempt_s
+    there = [partition for partition in of.partitions if partition.name in stated and nodes <= nodes_of(partition)]
+    most = max(job.tier for job in there)
+    for each_job in there:
+        if each_job.tier == most:
+            yield each_job.tier, each_job.preempts or of.scheduler.preempts, each_job.grace_s, exempt_s
 
 
 def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float], latest_s: float) -> None:
@@ -145,11 +145,11 @@ def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float],
     preemptor = watch.jobs[by]
     for rank, mode, grace_s, exempt_s in groups(watch, of, job_id):
         if of.scheduler.preempt == "qos":
-            own = next(one for one in of.qos if one.name == preemptor.extras["qos"])
+            own = next(quality for quality in of.qos if quality.name == preemptor.extras["qos"])
             allowed = rank in own.preempt
         else:
             stated = str(preemptor.extras.get("partition", "p0")).split(",")
-            allowed = any(one.tier > int(rank) for one in of.partitions if one.name in stated)
+            allowed = any(partition.tier > int(rank) for partition in of.partitions if partition.name in stated)
         exempt = told_s < watch.starts[job_id][0] + exempt_s - 1e-5
         in_time = told_s + grace_s - 1e-5 <= end_s <= told_s + grace_s + latest_s
         if allowed and not exempt and in_time and mode == ("requeue" if what.startswith("requeued") else "cancel"):
@@ -251,12 +251,14 @@ def test_a_site_without_preemption_changes_nothing(policy: str) -> None:
     bare = msgspec.structs.replace(
         of,
         scheduler=Scheduler(),
-        partitions=tuple(msgspec.structs.replace(one, preempts="", grace_s=0.0) for one in of.partitions),
-        qos=tuple(msgspec.structs.replace(one, preempts="", grace_s=0.0, exempt_s=0.0, preempt=()) for one in of.qos),
+        partitions=tuple(msgspec.structs.replace(partition, preempts="", grace_s=0.0) for partition in of.partitions),
+        qos=tuple(
+            msgspec.structs.replace(quality, preempts="", grace_s=0.0, exempt_s=0.0, preempt=()) for quality in of.qos
+        ),
     )
     found = []
-    for one in (bare, msgspec.structs.replace(of, scheduler=Scheduler(preempts="requeue", exempt_s=9.0))):
-        settings = {**spec.settings, "site": site_text(one), "begins": DAY_0 if of.reservations else ""}
+    for item in (bare, msgspec.structs.replace(of, scheduler=Scheduler(preempts="requeue", exempt_s=9.0))):
+        settings = {**spec.settings, "site": site_text(item), "begins": DAY_0 if of.reservations else ""}
         chosen = dataclasses.replace(spec, settings=settings, thesis_literal=False)
         found.append(play(chosen, data))
     assert found[0] == found[1]

@@ -103,7 +103,7 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
     late_s: float,
 ) -> None:  # fmt: skip
     """No job starts later than its earliest promise, except for the sum of possible delays."""
-    jobs = [dataclasses.replace(one, extras=fields_of(fields)) for one in jobs]
+    jobs = [dataclasses.replace(job, extras=fields_of(fields)) for job in jobs]
     promises = Promises()
     placement = Placement(storage_order=storage_order)
     session = Session(

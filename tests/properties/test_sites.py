@@ -111,8 +111,8 @@ def site(rng: Random) -> Site:
 
 def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
     """Add fields about the site and about other jobs to the jobs."""
-    names, ids = [one.name for one in of.partitions], [str(job["id"]) for job in data["jobs"]]
-    pools = [one.name for one in (*of.licenses, *of.resources)]
+    names, ids = [partition.name for partition in of.partitions], [str(job["id"]) for job in data["jobs"]]
+    pools = [entry.name for entry in (*of.licenses, *of.resources)]
     for place, job in enumerate(data["jobs"]):
         stated = {
             "qos": rng.choice(("", "normal", "low", "high", "top")), "user": rng.choice(("", "ann", "bob", "eve")),
@@ -208,8 +208,8 @@ def play(world: World, *, whole: bool = False, explain: bool = False) -> tuple[W
 
     def no_user_has_too_much(message: Message, reply: Reply) -> None:
         used = Counter[str]()
-        for one in session.book.running.values():
-            used[one.job.user] += len(one.allocation.storages) * one.allocation.bb_bytes
+        for run in session.book.running.values():
+            used[run.job.user] += len(run.allocation.storages) * run.allocation.bb_bytes
         for job_id, holding in session.book.held.items():
             used[watch.jobs[job_id].user] += len(holding.allocation.storages) * holding.allocation.bb_bytes
         most = spec.settings["bb_user_limit"] or math.inf
@@ -228,14 +228,22 @@ def check_starts(world: World, watch: Watch) -> None:
             continue
         job, nodes, of = watch.jobs[job_id], set(more[0].nodes), world.of
         named = str(job.extras.get("partition", "")).split(",")
-        own = [one for one in of.partitions if one.name in named or ("partition" not in job.extras and one.default)]
-        assert not of.partitions or any(nodes <= nodes_of(one) for one in own), (job, nodes)
-        for one in of.reservations:
-            if job.extras.get("reservation") != one.name or "FLEX" in one.flags:
+        own = [
+            partition
+            for partition in of.partitions
+            if partition.name in named or ("partition" not in job.extras and partition.default)
+        ]
+        assert not of.partitions or any(nodes <= nodes_of(partition) for partition in own), (job, nodes)
+        for reservation in of.reservations:
+            if job.extras.get("reservation") != reservation.name or "FLEX" in reservation.flags:
                 continue
-            since_s = (time_s - one.start_s) % (one.every_s or math.inf) if time_s >= one.start_s else -1.0
-            assert 0.0 <= since_s < one.length_s, (job, time_s)
-            assert not one.nodes or nodes <= nodes_of(Partition("", one.nodes)), (job, nodes)
+            since_s = (
+                (time_s - reservation.start_s) % (reservation.every_s or math.inf)
+                if time_s >= reservation.start_s
+                else -1.0
+            )
+            assert 0.0 <= since_s < reservation.length_s, (job, time_s)
+            assert not reservation.nodes or nodes <= nodes_of(Partition("", reservation.nodes)), (job, nodes)
 
 
 @pytest.mark.parametrize("seed", range(48))

@@ -189,7 +189,7 @@ def test_the_view_of_a_session_has_them(tmp_path: Path) -> None:
     def look(view: View) -> Iterable[Decision]:
         used = sum(part.node_seconds for part in view.usage.values())
         seen.append((view.now_s, used, len(view.finished)))
-        running = sum(len(one.allocation.nodes) * (view.now_s - one.start_s) for one in view.running)
+        running = sum(len(run.allocation.nodes) * (view.now_s - run.start_s) for run in view.running)
         assert used == pytest.approx(running + sum(job.usage.node_seconds for job in view.finished))
         return base(view)
 

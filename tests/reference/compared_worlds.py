@@ -146,7 +146,7 @@ def _thesis() -> Platform:
 
 def logged(rng: Random, policy: str, comparison: Comparison) -> None:
     """Play a log as the studies do, on the thesis's machine, tables from the ledger; long queues are left out."""
-    placement = Placement(storage_order=rng.choice([one for one in StorageOrder if one is not StorageOrder.RACK]))
+    placement = Placement(storage_order=rng.choice([order for order in StorageOrder if order is not StorageOrder.RACK]))
     comparison.plain, comparison.placement, comparison.most = True, placement, 12
     log = load_workload(f"kth-like:jobs={rng.choice((40, 80))},seed={rng.randrange(1000)}")
     rules = {"storage_order": placement.storage_order.value}

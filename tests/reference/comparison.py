@@ -64,12 +64,12 @@ def machine_of(machine: Machine, placement: Placement) -> spec.Machine:
     nearest = tuple(tuple(row) for row in machine.nearest_storages.tolist())
     own = []
     for node, near in zip(machine.nodes, nearest, strict=True):
-        common = [common_length(node.location, machine.storages[one].location) for one in near]
+        common = [common_length(node.location, machine.storages[storage].location) for storage in near]
         most = max(common, default=0)
         own.append(0 if node.location and not most else common.count(most))
     return spec.Machine(
         len(machine.nodes),
-        tuple(one.capacity_bytes for one in machine.storages),
+        tuple(storage.capacity_bytes for storage in machine.storages),
         tuple((link.capacity_bytes_per_s, link.parent) for link in machine.links),
         tuple(machine.node_link.tolist()),
         nearest,
@@ -148,7 +148,7 @@ class Ledger:
 
     def table(self, view: View, placement: Placement) -> spec.Table:
         """The table of a pass; asserts that the session shows the same jobs, on the same nodes."""
-        running = {one.job.id: one for one in view.running}
+        running = {run.job.id: run for run in view.running}
         self.begun = {name: one for name, one in self.begun.items() if name in running}
         table = spec.Table(machine_of(view.machine, placement), view.now_s)
         for name, one in self.begun.items():

@@ -13,10 +13,14 @@ Name = tuple[str, str]
 
 def factors(associations: Sequence[Association], usage: Mapping[Name, int]) -> dict[Name, Fraction]:
     """The factor of each user association; ``usage`` by account and user."""
-    users = [one for one in associations if one.user]
+    users = [association for association in associations if association.user]
 
     def below(account: str) -> list[Association]:
-        return [one for one in associations if (one.account if one.user else one.parent) == account]
+        return [
+            association
+            for association in associations
+            if (association.account if association.user else association.parent) == account
+        ]
 
     def used(one: Association) -> int:
         return usage.get((one.account, one.user), 0) if one.user else sum(map(used, below(one.account)))
@@ -36,12 +40,12 @@ def factors(associations: Sequence[Association], usage: Mapping[Name, int]) -> d
 
     def descend(siblings: list[Association]) -> Iterator[list[Association]]:
         """Users of equal rank, the best first."""
-        found = [(level_share(one), one) for one in siblings if has_users(one)]
+        found = [(level_share(sibling), sibling) for sibling in siblings if has_users(sibling)]
         found.sort(key=lambda pair: (pair[0] is not None, -(pair[0] or 0)))
         for _, tied in groupby(found, key=lambda pair: pair[0]):
             these = [one for _, one in tied]
-            first = [one for one in these if one.user]
-            children = [child for one in these if not one.user for child in below(one.account)]
+            first = [sibling for sibling in these if sibling.user]
+            children = [child for sibling in these if not sibling.user for child in below(sibling.account)]
             lists = list(descend(children)) if children else []
             if first and lists:
                 lists[0] = first + lists[0]
@@ -51,6 +55,6 @@ def factors(associations: Sequence[Association], usage: Mapping[Name, int]) -> d
 
     rank, ranks = len(users), {}
     for tied in descend(below("")):
-        ranks.update(dict.fromkeys(((one.account, one.user) for one in tied), Fraction(rank, len(users))))
+        ranks.update(dict.fromkeys(((sibling.account, sibling.user) for sibling in tied), Fraction(rank, len(users))))
         rank -= len(tied)
     return ranks

@@ -19,7 +19,7 @@ def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocat
     if any(left < amount for left, amount in zip(free.pools, plain, strict=False)):
         return None
     at_end, rack = AtEnd(free.free_bytes, [0.0] * 9), is_racked(job, placement)
-    for allowed in [machine.partitions[one].nodes for one in job.partitions] or [frozenset(free.nodes)]:
+    for allowed in [machine.partitions[partition].nodes for partition in job.partitions] or [frozenset(free.nodes)]:
         nodes = sorted(allowed.intersection(free.nodes, *only_on(machine, job.pools).values()))
         if plain == pools:
             first = choose_nodes(machine, nodes, free.bandwidths, job.nodes, job.io_rate, placement.node_order)
@@ -101,7 +101,7 @@ def _first_nodes(
         storage = -1
         if own is not None:
             near = own_storages(machine, node)
-            storage = next((one for one in near if left_bytes[one] >= wanted.bb_bytes), -1)
+            storage = next((storage for storage in near if left_bytes[storage] >= wanted.bb_bytes), -1)
             if storage < 0:
                 continue
             left_bytes[storage] -= wanted.bb_bytes

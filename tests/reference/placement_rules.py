@@ -46,9 +46,12 @@ def place(
     factor = NODE_ORDERS[machine.node_order] if job.io_rate and machine.links else 0
 
     def serve(node: int, among: Iterable[int]) -> int:
-        fits = [one for one in among if left[one] >= job.bb_bytes and not (job.stripes and taken[one])]
+        fits = [storage for storage in among if left[storage] >= job.bb_bytes and not (job.stripes and taken[storage])]
         near, rule, sizes = machine.nearest[node], STORAGE_ORDERS[machine.storage_order], machine.storages
-        keys = {one: rule(near.index(one), left[one], taken[one], sizes[one], later[one], one) for one in fits}
+        keys = {
+            storage: rule(near.index(storage), left[storage], taken[storage], sizes[storage], later[storage], storage)
+            for storage in fits
+        }
         if not keys:
             return -1
         found = min(keys, key=keys.__getitem__)

@@ -108,10 +108,21 @@ def no_start_before(table: Table, job: Job, before_s: float, covering: frozenset
     node = [z3.Int(f"node{at}") for at in range(machine.nodes)]
     on = [z3.Int(f"on{at}") for at in range(len(machine.storages))]
     requests = (job.stripes or job.nodes) if job.bb_bytes and BYTES in covering else 0
-    allowed = [machine.partitions[one] for one in job.partitions] or [frozenset(range(machine.nodes))]
-    claims = [start >= _number(table.now_s), *(z3.And(one >= 0, one <= 1) for one in node), z3.Sum(node) == job.nodes]
-    claims += [z3.Or(*(z3.And(*(node[at] == 0 for at in range(machine.nodes) if at not in one)) for one in allowed))]
-    claims += [z3.And(one >= 0, one <= (1 if job.stripes else requests)) for one in on]
+    allowed = [machine.partitions[partition] for partition in job.partitions] or [frozenset(range(machine.nodes))]
+    claims = [
+        start >= _number(table.now_s),
+        *(z3.And(column >= 0, column <= 1) for column in node),
+        z3.Sum(node) == job.nodes,
+    ]
+    claims += [
+        z3.Or(
+            *(
+                z3.And(*(node[at] == 0 for at in range(machine.nodes) if at not in nodes_allowed))
+                for nodes_allowed in allowed
+            )
+        )
+    ]
+    claims += [z3.And(storage >= 0, storage <= (1 if job.stripes else requests)) for storage in on]
     claims += [z3.Sum(on) == requests] if on or requests else []
     claims += [] if before_s == math.inf else [start < _number(before_s)]
     lead, tail, rate_tail = map(_number, job.lives)
@@ -122,7 +133,7 @@ def no_start_before(table: Table, job: Job, before_s: float, covering: frozenset
     spans[RATES] = (begin, None if end is None else end + rate_tail)
     wants: dict[str, list[Any]] = {
         NODES: [*node],
-        BYTES: [one * job.bb_bytes for one in on],
+        BYTES: [storage * job.bb_bytes for storage in on],
         RATES: [
             job.io_rate * z3.Sum([z3.IntVal(0), *(one for at, one in enumerate(node) if link in machine.above(at))])
             for link in range(len(machine.links))

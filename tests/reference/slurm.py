@@ -77,7 +77,8 @@ class NodeSpace:
                     end_s = whole_s(holding.end_s + longer_s.get(running.job.name, 0.0))
                     leaving.append((end_s, running.job.number, held & usable))
         windows = [
-            (one.start_s, one.end_s, looked_at_after(one, resolution_s), mask_of(one.nodes)) for one in view.taken
+            (window.start_s, window.end_s, looked_at_after(window, resolution_s), mask_of(window.nodes))
+            for window in view.taken
         ]
         return cls(whole_s(view.now_s), idle, leaving, windows, ended)
 
@@ -120,7 +121,7 @@ class NodeSpace:
         free nodes, also that after the end, gives the time of the next search.
         """
         end_s, again_s, later_s = begin_s + duration_s, math.inf, math.inf
-        within = [one for one in self._windows if one[0] < end_s and one[1] > begin_s and one[3] & nodes]
+        within = [window for window in self._windows if window[0] < end_s and window[1] > begin_s and window[3] & nodes]
         for *_, kept in within:
             nodes &= ~kept
         if within:

@@ -20,7 +20,7 @@ from tests.reference.comparison import POLICY_RULES, given_of, job_of, machine_o
 from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between
 
 EVERY_PLACEMENT = [Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder]
-PLACEMENTS = [one for one in EVERY_PLACEMENT if one.storage_order is not StorageOrder.RACK]
+PLACEMENTS = [placement for placement in EVERY_PLACEMENT if placement.storage_order is not StorageOrder.RACK]
 """Rules of placement that do not change whether a job fits."""
 
 KINDS = {
@@ -107,7 +107,7 @@ def booking(rng: Random, on: Machine) -> Allocation:
         requests = min(requests, len(on.storages))
     every = range(len(on.storages))
     storages = rng.sample(every, requests) if asked.stripes else [rng.choice(every) for _ in range(requests)]
-    room = sum(one.capacity_bytes for one in on.storages)
+    room = sum(storage.capacity_bytes for storage in on.storages)
     nodes, size = tuple(sorted(rng.sample(range(len(on.nodes)), asked.nodes))), asked.bb_bytes if storages else 0
     size = min(size, room // max(requests, 1))
     striped = asked.stripes > 0 and bool(storages)
@@ -142,7 +142,9 @@ def compare_pass(number: int) -> int:
     view = View(timeline.now_s, timeline.machine, queue, [], timeline.copy, Random(0), {})
     view.stages_first = apart
     policy: Any = POLICIES[rng.choice(("fcfs", "filler", "easy", "easy-no-bb", "sjf-easy", "conservative"))].build({})
-    judge = POLICY_RULES[type(policy)](policy, view, table, [job_of(one, one.walltime_s) for one in queue])
+    judge = POLICY_RULES[type(policy)](
+        policy, view, table, [job_of(each_job, each_job.walltime_s) for each_job in queue]
+    )
     starts = [(start.job.id, given_of(start.allocation)) for start in policy(view) if type(start) is Start]
     try:
         judge(starts, view)

@@ -186,7 +186,7 @@ def fit_at(table: Table, job: Job, start_s: float, covering: frozenset[str] = AL
     later = table.bytes_at(spans[BYTES][1])
     if any(amount > left for amount, left in zip(job.pools, least[POOLS], strict=False)):
         return None
-    for allowed in [machine.partitions[one] for one in job.partitions] or [frozenset(range(machine.nodes))]:
+    for allowed in [machine.partitions[partition] for partition in job.partitions] or [frozenset(range(machine.nodes))]:
         free = [node for node in sorted(allowed) if least[NODES][node] or NODES not in covering]
         found = place(machine, job, free, least[BYTES], least[RATES], later)
         if found is not None:

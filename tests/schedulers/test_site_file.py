@@ -24,7 +24,7 @@ def test_values_of_the_small_site():
     """Names of nodes become places, counted from 0 in the order of the file's top; dates become seconds since 1970."""
     site = read_site(SMALL)
     assert (site.name, site.nodes) == ("small", 16)
-    assert [(one.name, one.nodes, one.tier) for one in site.partitions] == [
+    assert [(partition.name, partition.nodes, partition.tier) for partition in site.partitions] == [
         ("standard", "0-11", 1),
         ("long", "8-11", 2),
         ("gpu", "12-15", 1),

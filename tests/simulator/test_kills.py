@@ -151,7 +151,7 @@ def test_a_walltime_on_a_submission_is_reported_first(profile: dict[str, Any]) -
                 yield execute(event.job_id, (int(event.job_id[-1]) - 1) % 4, at=message.now)
 
     _, scheduler = run(data, answer, compute_sharing=True)
-    (message,) = (one for one in scheduler.messages if 8.0 <= one.now < 9.0 and len(one.events) > 1)
+    (message,) = (message for message in scheduler.messages if 8.0 <= message.now < 9.0 and len(message.events) > 1)
     kinds = [(type(event), event.timestamp) for event in message.events[:2]]
     assert kinds == [(JobCompleted, 8.5), (JobSubmitted, 8.5)]
 

@@ -24,7 +24,7 @@ from tools.mutants import ROOT
 )
 def test_mutants(source: str, changed: list[str]) -> None:
     """Operators with spaces around them, ones added or subtracted, the smaller of two values."""
-    assert [one.text for one in mutants("a.cpp", source)] == changed
+    assert [mutant.text for mutant in mutants("a.cpp", source)] == changed
 
 
 def test_lines_are_those_of_the_file() -> None:

@@ -106,8 +106,8 @@ def test_choices_are_covered() -> None:
             value = recipe.option(f"--{info.name.replace('_', '-')}", str(getattr(info.default, "value", info.default)))
             seen.add((Settings, info.name, value))
     classes = {entry.cls for entry in POLICIES.values()} | {*MODELS.values(), *LIVES.values(), Settings}
-    wanted = {(cls, *one) for cls in classes for one in choices(cls)}
-    assert {one for one in wanted - seen if one[1] not in ORDERS} == set()
+    wanted = {(cls, *choice) for cls in classes for choice in choices(cls)}
+    assert {choice for choice in wanted - seen if choice[1] not in ORDERS} == set()
     for name in ORDERS:
         assert {value for _, found, value in wanted if found == name} == {
             value for _, found, value in seen if found == name

@@ -63,7 +63,10 @@ def test_mutants_that_make_no_difference_are_there(name: str) -> None:
     lines, every = source.splitlines(), list(mutants(source))
     for row in EQUIVALENT[name]:
         for change in row.changes:
-            assert any(row.covers(lines[one.line - 1], change) for one in every if one.change == change), (row, change)
+            assert any(row.covers(lines[mutant.line - 1], change) for mutant in every if mutant.change == change), (
+                row,
+                change,
+            )
     found, same = telling(source, EQUIVALENT[name])
     assert len(found) + same == len(every)
     assert same >= sum(len(row.changes) for row in EQUIVALENT[name])

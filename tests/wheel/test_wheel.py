@@ -137,7 +137,7 @@ def test_either_order_and_either_uninstalled(
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(both)], check=True)
     (packages,) = both.glob("lib/python*/site-packages")
     (packages / "zz_others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    order = [[str(wheel)], [str(one) for one in theirs]]
+    order = [[str(wheel)], [str(wheel) for wheel in theirs]]
     for files in order if ours_first else reversed(order):
         pip("--python", str(both / "bin" / "python"), "install", "--no-deps", "--no-compile", *files)
     assert says(both / "bin" / "python", OURS).endswith("spillway.schedulers.assembly")

@@ -47,10 +47,10 @@ def test_it_resembles_the_public_log_of_the_model(reference: Path) -> None:
     """10,000 jobs on 256 processors: shares of sizes within 0.02, mean logarithms of runtimes by size within 0.3."""
     public = read_swf(reference / "data/swf/lublin_256.swf.xz")
     ours = Lublin(jobs=10_000, seed=1)()
-    both = [np.array([(one.processors, max(one.run_s, 1)) for one in log.records]) for log in (ours, public)]
+    both = [np.array([(record.processors, max(record.run_s, 1)) for record in log.records]) for log in (ours, public)]
     for low, high in ((1, 2), (2, 16), (16, 64), (64, 257)):
         inside = [(table[:, 0] >= low) & (table[:, 0] < high) for table in both]
-        shares = [float(one.mean()) for one in inside]
+        shares = [float(series.mean()) for series in inside]
         runs = [float(np.log(table[one, 1]).mean()) for table, one in zip(both, inside, strict=True)]
         assert shares[0] == pytest.approx(shares[1], abs=0.02)
         assert runs[0] == pytest.approx(runs[1], abs=0.3)

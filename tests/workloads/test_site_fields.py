@@ -107,7 +107,7 @@ def test_only_where_they_are_asked_for() -> None:
     """Without a site, jobs do not change: the same bytes."""
     workload, report = convert(read(SACCT, "log.txt"), MachineFacts(nodes=8), ConvertOptions(burst_buffers=None))
     assert [set(job.extras) for job in workload.jobs] == [{"user"}] * 3
-    omitted = {one.name: one.jobs for one in report.omissions}
+    omitted = {omission.name: omission.jobs for omission in report.omissions}
     assert omitted == {"partitions": 3, "licenses": 2}
 
 
@@ -116,7 +116,7 @@ def test_tables_that_are_played_are_no_omissions() -> None:
     for tables, left in ((("partition",), {"licenses"}), (("license", "partition"), set())):
         options = ConvertOptions(burst_buffers=None, site_tables=tables)
         _, report = convert(read(SACCT, "log.txt"), MachineFacts(nodes=8), options)
-        assert {one.name for one in report.omissions} == left
+        assert {omission.name for omission in report.omissions} == left
 
 
 def test_where_qos() -> None:
@@ -152,5 +152,5 @@ def test_runs_with_a_site_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         kept = [job.get("partition") for job in json.loads(path.read_text())["jobs"]]
         assert kept == (["standard,long", "gpu", "gpu"] if given else [None] * 3)
         (run,) = out.glob("*/run.json")
-        omitted = {one["name"] for one in json.loads(run.read_text())["assumed"]["omissions"]}
+        omitted = {entry["name"] for entry in json.loads(run.read_text())["assumed"]["omissions"]}
         assert omitted == ({"licenses"} if given else {"partitions", "licenses"})

@@ -106,7 +106,7 @@ def test_a_folder_repeats_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert again.read_bytes() == (record.parent / "jobs.csv").read_bytes()
     installed = Path("environment.txt").read_text().splitlines()
     assert installed[0].startswith("# Python 3.")
-    stated = {(one.metadata["Name"], one.version) for one in importlib.metadata.distributions()}
+    stated = {(package.metadata["Name"], package.version) for package in importlib.metadata.distributions()}
     assert set(installed[1:]) == {f"{name}=={version}" for name, version in stated if name}
 
 

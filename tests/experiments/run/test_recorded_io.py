@@ -116,6 +116,6 @@ def test_stages_of_a_job_alone_are_those_of_a_simulation(jobs: list[tuple[int, i
         OneByOne({}), Settings(), model, platform, workload_from_object(apart(workload, speed_flops))
     )
     wanted = [record for record in played if record.job.bb_bytes]
-    assert [(one.job.id, one.start_s, one.end_s, one.seconds) for one in calculated] == [
-        (one.job.id, one.start_s, one.end_s, one.seconds) for one in wanted
+    assert [(timed.job.id, timed.start_s, timed.end_s, timed.seconds) for timed in calculated] == [
+        (timed.job.id, timed.start_s, timed.end_s, timed.seconds) for timed in wanted
     ]

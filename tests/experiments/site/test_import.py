@@ -66,7 +66,7 @@ def test_partitions_and_nodes_that_are_out(tmp_path: Path):
     nodes = "".join(f"NodeName=n{i} CPUAlloc=0 State={one} Partitions=p\n" for i, one in enumerate(states, start=1))
     parts = "PartitionName=p Nodes=n[1-5] State=UP\nPartitionName=q Nodes=n[1-5] State=DRAIN\n"
     site, said = of(write(tmp_path / "nodes.txt", nodes), write(tmp_path / "partitions.txt", parts))
-    assert [one.accepting for one in site.partitions] == [True, False]
+    assert [partition.accepting for partition in site.partitions] == [True, False]
     assert site.nodes == 5
     assert "partition q: State=DRAIN: it takes no jobs" in said
     assert (
@@ -85,12 +85,12 @@ def test_gpus(small: Site):
 def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
     """Kinds are added up; brackets state sockets; other resources are no GPUs."""
     node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
-    assert sum(one.count for one in of(node)[0].gpus) == count
+    assert sum(kind.count for kind in of(node)[0].gpus) == count
 
 
 def test_accounts(small: Site):
     """The tree by ParentName; default accounts by 'sacctmgr show user'; the root's own user as an account beside."""
-    found = {(one.account, one.user): one for one in small.associations}
+    found = {(association.account, association.user): association for association in small.associations}
     assert found["root", ""] == Association("root")
     assert found["science", ""].shares == 8
     assert (found["physics", ""].parent, found["physics", ""].shares) == ("science", 3)
@@ -192,7 +192,7 @@ def test_without_partitions_and_nodes():
     assert (site.nodes, site.partitions) == (0, ())
     assert "ASSUMED: no partitions (scontrol show partition -o): one of all nodes, without limits" in said
     site, _ = of(DATA / "slurm.conf")
-    assert [(one.name, one.nodes, one.longest_s) for one in site.partitions] == [
+    assert [(partition.name, partition.nodes, partition.longest_s) for partition in site.partitions] == [
         ("standard", "0-11", DAY_S),
         ("gpu", "12-15", None),
     ]
@@ -231,7 +231,7 @@ def test_trees_of_accounts(tmp_path: Path):
     """By blanks before names ('tree'), else flat, which is said; a parent's share is one; accounts that are missing."""
     tree = write(tmp_path / "tree", f"{ASSOC}c|root||1\nc| a||2\nc|  b||3\nc|  b|u|1\nc| d||1\n")
     site, said = of(tree)
-    assert [(one.account, one.user, one.parent) for one in site.associations] == [
+    assert [(association.account, association.user, association.parent) for association in site.associations] == [
         ("a", "", ""),
         ("b", "", "a"),
         ("b", "u", ""),
@@ -473,7 +473,7 @@ def test_keywords_in_any_case_quoted_lists_and_sets_of_nodes() -> None:
     made = imported_texts({"slurm.conf": CONF})
     site = tomllib.loads(made.text)
     assert site["scheduler"]["select"] == "cons_tres"
-    found = {one["name"]: one["nodes"] for one in site["partition"]}
+    found = {entry["name"]: entry["nodes"] for entry in site["partition"]}
     assert found == {"a": "n[1-2]", "b": "m[1-2]", "c": "n[1-4],m1"}
     for words in (
         "Weight of nodes is not kept",
@@ -494,7 +494,7 @@ def test_a_site_without_buffers_gets_none_drawn(tmp_path: Path) -> None:
     options = ("--site", str(tmp_path / "site.toml"), "-p", "easy", "--no-plots", "--no-replay")
     assert main(["run", str(tmp_path / "log.swf"), *options, "--out", str(tmp_path / "out")]) == 0
     (workload,) = (tmp_path / "out" / "inputs").glob("log*.json")
-    assert all(one["bb"] == 0 for one in json.loads(workload.read_text())["profiles"].values())
+    assert all(profile["bb"] == 0 for profile in json.loads(workload.read_text())["profiles"].values())
 
 
 NODES_ONLY = "ClusterName=c\nNodeName=n[1-4] CPUs=2\n"

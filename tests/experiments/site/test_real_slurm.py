@@ -23,7 +23,9 @@ def workload_of(case: Mapping[str, Any]) -> dict[str, Any]:
     """The jobs of a case as a workload of Batsim."""
     jobs, profiles = [], {}
     for number, stated in enumerate(case["jobs"], 1):
-        args = {key: value for one in stated["args"] for key, value in re.findall(r"^-+([a-z]+=|[Ln])(.*)", one)}
+        args = {
+            key: value for argument in stated["args"] for key, value in re.findall(r"^-+([a-z]+=|[Ln])(.*)", argument)
+        }
         tasks, _, limit = args.get("array=", "").partition("%")
         first, _, last = tasks.partition("-")
         profile = str(stated["run"])
@@ -113,8 +115,8 @@ def test_priorities_on_nodes_of_several_cpus(name: str, reference: Path, tmp_pat
         for line in listing.splitlines():
             job, _, _, _, _, _, size, partition, qos, nice, *tres = line.split()
             row = ours[job][(0, -1)[place]]
-            named = dict(one.partition("=")[::2] for one in tres[0].split(",")) if tres else {}
+            named = dict(term.partition("=")[::2] for term in tres[0].split(",")) if tres else {}
             stated = [round(float(row[key])) for key in ("size", "partition", "qos", "nice")]
-            assert stated == [int(one) for one in (size, partition, qos, nice)], (job, place)
+            assert stated == [int(term) for term in (size, partition, qos, nice)], (job, place)
             played_tres = sum(int(named.get(key, 0)) for key in ("cpu", "node"))
             assert float(row["tres"]) == pytest.approx(played_tres, abs=1.0), job

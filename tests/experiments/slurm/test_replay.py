@@ -123,16 +123,22 @@ def test_a_site_is_imported_from_what_its_slurm_printed() -> None:
     told, found = recording.settings.site, site_of_recording(recording)
     assert told is not None
     assert found is not None
-    assert [(one.name, one.tier, one.factor) for one in found.partitions] == [
-        (one.name, one.tier, one.factor) for one in told.partitions
+    assert [(partition.name, partition.tier, partition.factor) for partition in found.partitions] == [
+        (partition.name, partition.tier, partition.factor) for partition in told.partitions
     ]
-    assert [one.nodes for one in found.partitions] == [f"{one.first - 1}-{one.last - 1}" for one in told.partitions]
-    assert {(one.account, one.user): one.shares for one in found.associations if one.account != "root"} == (
+    assert [partition.nodes for partition in found.partitions] == [
+        f"{partition.first - 1}-{partition.last - 1}" for partition in told.partitions
+    ]
+    assert {
+        (association.account, association.user): association.shares
+        for association in found.associations
+        if association.account != "root"
+    } == (
         {(name, ""): shares for name, shares in told.accounts.items()}
-        | {(one.account, one.name): one.shares for one in told.users}
+        | {(user.account, user.name): user.shares for user in told.users}
     )
-    assert {one.name: one.priority for one in found.qos} == {"normal": 0} | told.qos
-    assert {one.name: one.count for one in found.licenses} == told.licenses
+    assert {quality.name: quality.priority for quality in found.qos} == {"normal": 0} | told.qos
+    assert {license_.name: license_.count for license_ in found.licenses} == told.licenses
     weights = found.weights
     assert told.weights == {
         "Age": weights.age,

@@ -60,9 +60,9 @@ def test_who_starved(way: str, delayed: tuple[bool, ...]) -> None:
     nothing is planned for a job that lacks only licences.
     """
     found = [suffered(BY_WAY[way].starts(case), case.covered_s) for case in CASES]
-    assert tuple(one.delayed for one in found) == delayed
-    assert [one.passed for one in found] == [5 * one.delayed for one in found]
-    assert all(one.later_s < 3.0 or one.later_s > 40.0 for one in found)
+    assert tuple(outcome.delayed for outcome in found) == delayed
+    assert [outcome.passed for outcome in found] == [5 * outcome.delayed for outcome in found]
+    assert all(outcome.later_s < 3.0 or outcome.later_s > 40.0 for outcome in found)
 
 
 @each_case
@@ -114,7 +114,7 @@ def test_the_page_has_what_the_command_prints() -> None:
     found = compared([*BY_WAY.values(), *ours])
     rows = [line.strip("| ").replace("*", "").split(" | ") for line in page.splitlines() if line.count(" s") > 2]
     shown = [cells for _, *cells in (row for row in rows if len(row) == 1 + len(CASES))]
-    expected = [[str(one) for one in row.values()] for row in found.values()]
+    expected = [[str(cell) for cell in row.values()] for row in found.values()]
     assert shown == expected[: len(shown)]
     assert all(row == shown[-1] for row in expected[len(shown) :])
     assert len(shown) == len(BY_WAY) + len(VARIANTS) + 1

@@ -132,7 +132,7 @@ def test_more_claims_need_clearer_values() -> None:
     assert verdict(at_least(9.5), values).verdict is Verdict.REPRODUCED
     metrics = {f"wait{number}": tuple(value + 1e-9 * number for value in values) for number in range(5)}
     found = judge([claim(at_least(9.5), name) for name in metrics], results(**metrics), {})
-    assert [one.verdict for one in found] == [Verdict.NOT_JUDGED] * 5
+    assert [judged.verdict for judged in found] == [Verdict.NOT_JUDGED] * 5
 
 
 def test_a_ratio_to_a_wait_of_zero_is_not_defined() -> None:
@@ -206,9 +206,9 @@ def test_what_was_fitted_is_drawn_from_its_range() -> None:
     )  # fmt: skip
     assert {point["load"] for point in study.points()} == {0.8}
     drawn = [[point["load"] for point in points] for points in study.varied()]
-    assert [len(one) for one in drawn] == [1, 1, 1]
-    assert len({value for one in drawn for value in one}) == 3
-    assert all(0.5 <= value <= 1.0 for one in drawn for value in one)
+    assert [len(draw) for draw in drawn] == [1, 1, 1]
+    assert len({value for draw in drawn for value in draw}) == 3
+    assert all(0.5 <= value <= 1.0 for draw in drawn for value in draw)
     assert drawn == [[point["load"] for point in points] for points in study.varied()]
 
 
@@ -231,7 +231,7 @@ def test_a_claim_whose_premise_is_not_met_is_not_judged() -> None:
         judge([claim(within(10, 1), premise=premise)], results(wait=NEAR_TEN, running=running), {})[0]
         for running in ((1.2,) * 5, (4.0,) * 5)
     ]
-    assert [one.verdict for one in found] == [Verdict.NOT_JUDGED, Verdict.REPRODUCED]
+    assert [judged.verdict for judged in found] == [Verdict.NOT_JUDGED, Verdict.REPRODUCED]
     assert found[0].why == "jobs that run at a time: 1.2, must be >= 2"
 
 
@@ -246,14 +246,14 @@ def test_an_authors_conclusion_and_the_values_of_his_figures_are_two_families() 
     found = judge([claim(at_least(2)), *figures], results(wait=CLEAR, **values), {})
     assert (found[0].verdict, found[0].family) == (Verdict.REPRODUCED, 1)
     assert found[0].p_value == pytest.approx(0.002, abs=0.001)
-    assert {(one.verdict, one.family) for one in found[1:]} == {(Verdict.NOT_JUDGED, 200)}
+    assert {(judged.verdict, judged.family) for judged in found[1:]} == {(Verdict.NOT_JUDGED, 200)}
 
 
 def test_an_interval_clear_of_the_edge_is_not_said_to_reach_over_it() -> None:
     """Among 200 statements of one family the same interval decides nothing, and the reason is their number."""
     metrics = {f"wait{number}": tuple(value + 1e-9 * number for value in CLEAR) for number in range(200)}
     found = judge([claim(at_least(2), name) for name in metrics], results(**metrics), {})
-    assert {one.verdict for one in found} == {Verdict.NOT_JUDGED}
+    assert {judged.verdict for judged in found} == {Verdict.NOT_JUDGED}
     assert found[0].why == "clear of the edge alone, but not as one of 200 claims: more seeds are needed"
 
 

@@ -57,7 +57,7 @@ def test_the_table_of_ratios_compares_the_two_schedulers() -> None:
         for seed in range(5)
         for scheduler, turnaround in ((IGNORANT, 100.0 + seed), (AWARE, 2 * (100.0 + seed)))
     }
-    [table] = [one for one in STUDY.tables if isinstance(one, Ratios)]
+    [table] = [table for table in STUDY.tables if isinstance(table, Ratios)]
     ((key, found),) = table.estimates(Results(values)).items()
     assert key == ("easy", "kth-like", 3.375, AWARE)
     assert found["mean_turnaround_s"].value == pytest.approx(2.0)
@@ -106,10 +106,10 @@ def test_claims_are_judged_on_both_sides() -> None:
     verdicts = {}
     for contention in ("exact", "whole-mb"):
         points = [point.replaced(contention=contention) for point in STUDY.points()]
-        judged = judge(STUDY.claims, Results({one: made_up(one) for one in points}), STUDY.fitted(
+        judged = judge(STUDY.claims, Results({item: made_up(item) for item in points}), STUDY.fitted(
             {"contention": contention}
         ))  # fmt: skip
-        verdicts[contention] = {one.claim.name: one.verdict for one in judged}
+        verdicts[contention] = {verdict.claim.name: verdict.verdict for verdict in judged}
     exact, whole = verdicts["exact"], verdicts["whole-mb"]
     missed = {"contention 10 %", "computing 30 %"}
     assert {name for name, verdict in exact.items() if not verdict.holds} == missed
@@ -138,7 +138,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_command_needs_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line per point; nothing is judged, and no published value is beside ours."""
     sets = ("log=kth-like", "jobs=12", "seed=0", "under=30", "test=levels", "policy=easy")
-    command = ["study", "herbein", "--quick", *(word for one in sets for word in ("--set", one))]
+    command = ["study", "herbein", "--quick", *(word for node_set in sets for word in ("--set", node_set))]
     assert main([*command, "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     rows = csv_rows(tmp_path / "out/points.csv")
     assert {row["log"] for row in rows} == {"kth-like"}

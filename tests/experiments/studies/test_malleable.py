@@ -155,11 +155,15 @@ def test_points_that_a_reading_does_not_change_are_one() -> None:
 
 def test_what_a_use_case_depends_on_is_what_changes_it() -> None:
     """Of all numbers that can be drawn, a use case's points keep those that its claims name, and no others."""
-    other = {one.name: 0.25 * one.between[0] + 0.75 * one.between[1] for one in STUDY.parameters if one.between}
+    other = {
+        parameter.name: 0.25 * parameter.between[0] + 0.75 * parameter.between[1]
+        for parameter in STUDY.parameters
+        if parameter.between
+    }
     used = {claim.depends for claim in STUDY.claims}
     for case in "ABCD":
         names = {axis for axis, where in STUDY.effects.items() if case in where["case"]}
-        assert tuple(names) in used or any(set(one or ()) == names for one in used), case
+        assert tuple(names) in used or any(set(used_names or ()) == names for used_names in used), case
         point = next(point for point in STUDY.points() if point["case"] == case).replaced(**other, pace="apart")
         kept = dict(STUDY.same(point).axes)
         assert {name for name in (*other, "pace") if kept[name] == {**other, "pace": "apart"}[name]} == names
@@ -196,7 +200,7 @@ def test_figures_are_drawn_from_what_was_run(tmp_path: Path) -> None:
 
 def test_what_excludes_what_is_drawn(tmp_path: Path) -> None:
     """A panel for each search."""
-    values = {f"{other} | {one}": 0.5 for one in use_case_c.NAMES for other in use_case_c.NAMES} | {"most": 3.0}
+    values = {f"{other} | {first}": 0.5 for first in use_case_c.NAMES for other in use_case_c.NAMES} | {"most": 3.0}
     drawn = use_case_c.draw({"once": values, "again": values}, tmp_path)
     assert [path.name for path in drawn] == ["use-case-c.png", "use-case-c.svg"]
 
@@ -219,5 +223,8 @@ def test_windows_of_the_generator_are_drawn_by_seed(tmp_path: Path) -> None:
     assert paths[0] != paths[1]
     rigid, malleable = (json.loads(path.read_text()) for path in paths)
     assert [job["subtime"] for job in rigid["jobs"]] == [job["subtime"] for job in malleable["jobs"]]
-    sizes = [[profile["malleable"]["maximum"] for profile in one["profiles"].values()] for one in (rigid, malleable)]
+    sizes = [
+        [profile["malleable"]["maximum"] for profile in workload["profiles"].values()]
+        for workload in (rigid, malleable)
+    ]
     assert sum(sizes[1]) > sum(sizes[0])

@@ -31,7 +31,7 @@ def record(number: int, submit_s: int, run_s: int, processors: int) -> SwfRecord
 def test_gaps_are_stretched_to_the_load() -> None:
     """400 + 100 node-seconds (the second job needs one node of 8) on 10 nodes at 0.5: a span of 100 s, not of 50."""
     found = logs.at_load([record(1, 1000, 200, 16), record(2, 1020, 60, 3), record(3, 1050, 40, 8)], 0.5, 10, 8)
-    assert [one.submit_s for one in found] == [0, 40, 100]
+    assert [job.submit_s for job in found] == [0, 40, 100]
 
 
 def test_periods_have_no_job_in_common() -> None:

@@ -29,7 +29,7 @@ FAULTS = Path(__file__).parent / "faults.py"
 
 def failures_of(found: Findings) -> dict[str, Failure]:
     """Failures by check."""
-    return {one.name: failure for one in found.verdicts for failure in one.failures}
+    return {verdict.name: failure for verdict in found.verdicts for failure in verdict.failures}
 
 
 def first_fault(policy: str) -> dict[str, Failure]:
@@ -63,7 +63,7 @@ def test_a_sound_policy_passes_and_a_set_is_found() -> None:
     """The whole check, with the process of another hash seed."""
     found = check(f"{FAULTS}:Good", Extent(1))
     assert failures_of(found) == {}
-    assert not any(one.result == NOT_SEEN for one in found.verdicts)
+    assert not any(verdict.result == NOT_SEEN for verdict in found.verdicts)
     assert found.worlds >= 20
     assert "cannot be combined" in found.refused["timeshared"] if "timeshared" in found.refused else True
     failures = failures_of(check(f"{FAULTS}:Unordered", Extent(2, models=("rigid",))))

@@ -24,7 +24,7 @@ from spillway.experiments.trials.starvation import (
 from spillway.schedulers.policies import POLICIES
 
 LICENCE, BUFFER, TWO_POOLS = CASES
-OURS = {one.name: one for one in (*(BuiltinPolicy.of(name) for name in POLICIES), *VARIANTS)}
+OURS = {entry.name: entry for entry in (*(BuiltinPolicy.of(name) for name in POLICIES), *VARIANTS)}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -142,7 +142,7 @@ def test_bars_up_to_a_limit_and_beyond() -> None:
 
 def test_a_scheduler_that_is_not_played_for_two_reasons_is_named_once() -> None:
     """Failed before: gang scheduling had a line for cases with a site and another for those without."""
-    case, other = (one.name for one in CASES[:2])
+    case, other = (case.name for case in CASES[:2])
     found: dict[str, dict[str, LargeJobDelay | str]] = {
         "gang": {case: "no site", other: "no rigid jobs"},
         "gang-io": {case: "no site", other: "no rigid jobs"},

@@ -30,7 +30,11 @@ CASES_ALONE = Extent(worlds=0, tries=4)
 
 def failing(found: list[Outcome]) -> dict[str, tuple[str, ...]]:
     """Requirements that are broken, by case."""
-    return {one.name: tuple(failure.requirement for failure in one.failures) for one in found if one.result == FAILS}
+    return {
+        verdict.name: tuple(failure.requirement for failure in verdict.failures)
+        for verdict in found
+        if verdict.result == FAILS
+    }
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,7 @@ def test_what_is_right_passes(policy: str, discipline: str) -> None:
     found = verdicts(OwnPolicy(policy), discipline, Extent(worlds=3))
     assert failing(found) == {}
     applicable = [case for case in CASES if discipline in case.disciplines]
-    assert sum(one.result == PASSES for one in found) == len(applicable) + len(DISCIPLINES[discipline])
+    assert sum(verdict.result == PASSES for verdict in found) == len(applicable) + len(DISCIPLINES[discipline])
 
 
 @pytest.mark.parametrize(
@@ -123,11 +127,11 @@ class Greedy(Scheduler):
 
 def test_random_worlds_find_what_is_broken_and_make_it_small() -> None:
     """The first world of each breach is shrunk until no simpler one by one step fails in the same way."""
-    found = {one.name: one for one in verdicts(Greedy(), "easy", Extent(worlds=20))}
+    found = {verdict.name: verdict for verdict in verdicts(Greedy(), "easy", Extent(worlds=20))}
     for requirement in ("promise", "buffers"):
         (failure,) = found[f"random: {requirement}"].failures
         assert len(failure.world.jobs) <= 4
-        assert not any(judged(Greedy(), one, frozenset({requirement})) for one in simpler(failure.world))
+        assert not any(judged(Greedy(), world, frozenset({requirement})) for world in simpler(failure.world))
     assert {name for name, one in found.items() if one.result == FAILS and name.startswith("random")} == {
         "random: promise", "random: buffers"
     }  # fmt: skip
@@ -149,7 +153,7 @@ def test_without_buffers_nothing_needs_storage() -> None:
     """Cases with storage nodes are not applicable, and easy-no-bb is EASY."""
     found = verdicts(OwnPolicy("easy-no-bb"), "easy", Extent(worlds=5, buffers=False))
     assert failing(found) == {}
-    assert all(one.result not in (PASSES, FAILS) for one in found if one.name.startswith("second-resource"))
+    assert all(verdict.result not in (PASSES, FAILS) for verdict in found if verdict.name.startswith("second-resource"))
 
 
 def test_random_worlds_leave_no_doubt() -> None:
@@ -157,9 +161,9 @@ def test_random_worlds_leave_no_doubt() -> None:
     rng = Random(1)
     for _ in range(60):
         world = plain_world(rng, buffers=True)
-        for one in (world, *simpler(world)):
-            assert all(one.fits(job) for job in one.jobs)
-            assert world_from(one.text(), PLAIN) == one
+        for smaller in (world, *simpler(world)):
+            assert all(smaller.fits(job) for job in smaller.jobs)
+            assert world_from(smaller.text(), PLAIN) == smaller
 
 
 def test_cases_aim_at_requirements() -> None:
@@ -182,7 +186,9 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert "job 2: submitted at 2 s, 4 nodes, walltime 10 s" in text
         assert "again: spillway conformance --discipline easy --world '" in text
         assert "' --policy filler" in text
-    (failure,) = next(one["failures"] for one in json.loads(data.read_text())["verdicts"] if one["name"] == "starved")
+    (failure,) = next(
+        entry["failures"] for entry in json.loads(data.read_text())["verdicts"] if entry["name"] == "starved"
+    )
     assert main(["conformance", "--policy", "filler", "--world", json.dumps(failure["world"])]) == 1
     assert failure["words"] in capsys.readouterr().out
 
@@ -196,7 +202,9 @@ def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
 def test_the_command_of_a_failure_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     """Also of a requirement that only a case has: the command names a discipline that has it."""
     (failure,) = next(
-        one.failures for one in verdicts(OwnPolicy("fcfs"), "easy", CASES_ALONE) if one.name == "spare-nodes"
+        verdict.failures
+        for verdict in verdicts(OwnPolicy("fcfs"), "easy", CASES_ALONE)
+        if verdict.name == "spare-nodes"
     )
     words = shlex.split(story("", failure, "easy", "--policy fcfs").text.partition("again: spillway ")[2])
     assert main(words) == 1

@@ -62,12 +62,12 @@ def test_distances(table: dict[str, Any]) -> None:
     platform = platform_from_table(table)
     hosts = [name for name, kind in graph.nodes(data="kind") if kind in ("node", "storage")]
     assert set(hosts) <= set(platform.host_index)
-    for one in hosts[:4]:
+    for host in hosts[:4]:
         for other in hosts:
-            distance = nx.shortest_path_length(graph, one, other)
-            assert distance == nx.shortest_path_length(graph, other, one)
-            if one != other:
-                route = platform.route(platform.host_index[one], platform.host_index[other])
+            distance = nx.shortest_path_length(graph, host, other)
+            assert distance == nx.shortest_path_length(graph, other, host)
+            if host != other:
+                route = platform.route(platform.host_index[host], platform.host_index[other])
                 assert abs(distance - len(route.links)) <= (table["topology"] == "dragonfly")
 
 

@@ -93,7 +93,7 @@ def test_measured_runs(reference: Path) -> None:
     assert (first.kind, first.cores, first.pipelines, first.intermediate) == ("onnode", 16.0, 1.0, False)
     assert first.staged_bytes == 32 * 8744 * 2880  # whole blocks of FITS files
     assert (first.stage_in_s, first.run_s) == (1.2066369199892506, 11.804 + 3.93)
-    staging = {one.group: one for one in fit_runs(measured) if one.model == "stage-in"}
+    staging = {fit.group: fit for fit in fit_runs(measured) if fit.model == "stage-in"}
     rates = {group: round(1e3 / one.coefficients["s/GB"]) for group, one in staging.items()}
     assert rates == {"onnode": 648, "private": 141, "striped": 163}
     medians = {group: round(one.errors[0], 3) for group, one in staging.items()}

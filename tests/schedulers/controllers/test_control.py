@@ -189,7 +189,7 @@ def test_what_is_given_up_is_enough_and_not_more(scene: Scene, first: int) -> No
     looked_at = replace(scene, waiting=(WaitingRequest(first),))
     found = list(admission(looked_at))
     given = {resize.id: resize.leaving for resize in found}
-    known = {one.id: one for one in looked_at.applications}
+    known = {item.id: item for item in looked_at.applications}
     for resize in found:
         one = known[resize.id]
         assert one.willing

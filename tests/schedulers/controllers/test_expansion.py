@@ -65,6 +65,6 @@ def test_nodes_are_returned_for_a_waiting_job() -> None:
     """A job waits for 6 nodes, 2 are idle: 4 of the extra ones, soonest back first, never below the own size."""
     slow, quick = replace(view("a", 9), since_s=50.0), view("b", 7)
     found = returned(scene(slow, quick, idle=2, waiting=(6,)))
-    assert [(one.id, one.steps, one.reason) for one in found] == [
+    assert [(resize.id, resize.steps, resize.reason) for resize in found] == [
         ("b", (Step(10, -3),), Reason.RETURN), ("a", (Step(10, -1),), Reason.RETURN)
     ]  # fmt: skip

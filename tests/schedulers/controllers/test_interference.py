@@ -79,7 +79,7 @@ def test_watching_tells_and_does_nothing() -> None:
 def test_coupling_by_hand() -> None:
     """Periods 200 and 230 s: b is to get 200: 180 s of computation in place of 210, 12 nodes in place of 10."""
     found = decide(Interference(Strategy.COUPLE), view("a", 200.0), view("b", 210.0, 230.0))
-    assert [(one.id, one.steps, one.reason) for one in found] == [("b", (Step(24, 2),), Reason.COUPLE)]
+    assert [(resize.id, resize.steps, resize.reason) for resize in found] == [("b", (Step(24, 2),), Reason.COUPLE)]
 
 
 def test_more_uncertain_predictions_get_more_room() -> None:

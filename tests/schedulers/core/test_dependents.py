@@ -189,7 +189,10 @@ def test_the_first_of_a_name_is_in_no_circle_with_itself() -> None:
     found = dependents.circle()
     assert (found.job.name, found.reason) == ("2", "its dependencies go in a circle: 2 -> 3 -> 2")
     dependents.ended("w!2", 5.0, failed=True)
-    assert [(one.job.name, bool(one.reason)) for one in dependents.settled(5.0)] == [("1", False), ("3", True)]
+    assert [(settled_job.job.name, bool(settled_job.reason)) for settled_job in dependents.settled(5.0)] == [
+        ("1", False),
+        ("3", True),
+    ]
 
 
 def test_a_job_has_one_end() -> None:
@@ -204,7 +207,7 @@ def test_a_job_has_one_end() -> None:
     third = Job("w!3", 2, 40.0, 9.0, 1, extras={"depends": "afterok:1+60s"})
     assert dependents.submitted(third, _known, 40.0) is None
     assert dependents.due_s == 70.0
-    assert [one.job.name for one in dependents.settled(70.0)] == ["2", "3"]
+    assert [settled_job.job.name for settled_job in dependents.settled(70.0)] == ["2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +235,7 @@ def test_tasks_of_one_array_with_different_limits() -> None:
     assert ready == ["1", "2"]
     for name, following in (("1", []), ("2", ["3", "4"]), ("3", []), ("4", [])):
         dependents.ended(f"w!{name}", 1.0, failed=False)
-        assert [one.job.name for one in dependents.settled(1.0)] == following
+        assert [settled_job.job.name for settled_job in dependents.settled(1.0)] == following
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def started(licenses: str, jobs: int, nodes: int = 1, policy: str = "easy") -> l
 
 def nodes_of(allocations: list[Allocation]) -> list[int]:
     """All their nodes, ascending."""
-    return sorted(node for one in allocations for node in one.nodes)
+    return sorted(node for allocation in allocations for node in allocation.nodes)
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative", "filler", "fcfs", "plan"])
@@ -99,7 +99,7 @@ def test_mode_1_adds_up(policy: str) -> None:
     """
     found = started("natural:10", 32, policy=policy)
     assert len(found) == 25
-    totals = np.array([one.pools for one in found]).sum(axis=0)
+    totals = np.array([allocation.pools for allocation in found]).sum(axis=0)
     assert totals[:3].tolist() == [50, 100, 100]
     assert sum(totals) == 250
 
@@ -112,7 +112,7 @@ def test_mode_2_takes_of_all_levels() -> None:
     """
     found = started("flat:2", 32)
     assert nodes_of(found) == [*range(6), 8, 9, *range(16, 20)]
-    assert np.array([one.pools for one in found]).sum(axis=0)[3:10].tolist() == [24, 16, 8, 12, 4, 8, 0]
+    assert np.array([allocation.pools for allocation in found]).sum(axis=0)[3:10].tolist() == [24, 16, 8, 12, 4, 8, 0]
 
 
 def test_mode_2_counts_once_for_all_nodes() -> None:

@@ -166,7 +166,7 @@ def test_a_job_whose_end_the_same_message_reports_is_not_killed() -> None:
     def policy(view: View) -> Iterator[Decision]:
         yield from (start for job in view.queue if (start := try_start(view, job)) is not None)
         if view.now_s == 5.0 and len(view.running) == 3:
-            yield from (Kill(one.job, "too long") for one in view.running)
+            yield from (Kill(run.job, "too long") for run in view.running)
 
     session = Session(policy, rigid(), terms=Terms(cadence=Cadence.EVENT))
     session.handle(Message(0.0, (begins(4), *(submitted(number, 1) for number in range(3)))))

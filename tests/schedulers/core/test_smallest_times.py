@@ -53,7 +53,7 @@ def test_no_call_is_requested_beyond_the_latest_time(case: str) -> None:
     """It would never come, and the simulator refuses it."""
     spec, jobs = CALLS[case]
     story = play(TINY, spec, jobs, {"p": {"type": "delay", "delay": 10.0}, "q": STAGED})
-    assert story.ends == {one["id"]: SUCCESS for one in jobs}
+    assert story.ends == {each_job["id"]: SUCCESS for each_job in jobs}
 
 
 def test_what_the_site_did_after_the_latest_time_never_starts() -> None:

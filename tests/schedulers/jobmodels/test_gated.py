@@ -74,14 +74,14 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
     wire.run()
     spans = sorted((a, b) for a, b, _, _ in wire.transfers)
     assert all(first[1] <= second[0] + 1e-9 for first, second in itertools.pairwise(spans))
-    assert wire.ends.keys() == {one.id for one in made}
+    assert wire.ends.keys() == {each_job.id for each_job in made}
     assert not wire.busy()
-    for one in made:
-        checkpoints = records[one.id].moved_bytes.get("checkpoint", 0)
-        if wire.ends[one.id][1] is JobState.COMPLETED_SUCCESSFULLY:
-            assert checkpoints == records[one.id].moved_bytes.get("drain", 0)
+    for each_job in made:
+        checkpoints = records[each_job.id].moved_bytes.get("checkpoint", 0)
+        if wire.ends[each_job.id][1] is JobState.COMPLETED_SUCCESSFULLY:
+            assert checkpoints == records[each_job.id].moved_bytes.get("drain", 0)
         else:
-            assert one.walltime_s < math.inf or int(one.id[3:]) in kills
+            assert each_job.walltime_s < math.inf or int(each_job.id[3:]) in kills
 
 
 def test_a_drain_that_cannot_begin_kills_no_job_a_second_time() -> None:

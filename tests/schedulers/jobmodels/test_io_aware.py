@@ -72,13 +72,13 @@ WRITE, ALONE, BESIDE = (Place.NODES, Place.BURST_BUFFER, HALF), "compute", "comp
 def test_program_from_a_checkpoint(resumed: Checkpoints | None, expected: list[object]) -> None:
     """Three phases: those before the last checkpoint that survived are left out; undrained data is drained."""
     found: list[object] = []
-    for one in IoAware(phase_target=1e10).program(job(30e9), Granted(Allocation((0,)), 0.0, resumed), machine()):
-        if isinstance(one, Transfer):
-            found.append((one.source, one.destination, one.bytes_per_node))
+    for operation in IoAware(phase_target=1e10).program(job(30e9), Granted(Allocation((0,)), 0.0, resumed), machine()):
+        if isinstance(operation, Transfer):
+            found.append((operation.source, operation.destination, operation.bytes_per_node))
         else:
-            assert isinstance(one, Compute)
-            found.append(ALONE if one.beside is None else BESIDE)
-            assert one.beside is None or one.beside.bytes_per_node == HALF
+            assert isinstance(operation, Compute)
+            found.append(ALONE if operation.beside is None else BESIDE)
+            assert operation.beside is None or operation.beside.bytes_per_node == HALF
     assert found == expected
 
 

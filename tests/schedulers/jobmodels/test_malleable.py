@@ -81,10 +81,10 @@ class Wire:
         self.running: list[str] = []
         self.log: list[Request] = []
         first = 0
-        for one in jobs:
-            self.guard.submitted(one.id)
-            self.apply(self.told.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0))
-            first += one.nodes
+        for each_job in jobs:
+            self.guard.submitted(each_job.id)
+            self.apply(self.told.start(each_job, Allocation(tuple(range(first, first + each_job.nodes))), 0.0))
+            first += each_job.nodes
 
     def apply(self, requests: Sequence[Request]) -> None:
         """Take requests."""
@@ -177,7 +177,7 @@ def test_exclusive_io_waits_for_its_turn() -> None:
     assert wire.running == ["w0%1!3", "w0%2!2"]
     wire.complete("w0%2!2", 140.0)
     ended = wire.runtime.take_reports()
-    assert [(one.id, one.asked_s, one.begin_s, one.end_s) for one in ended] == [
+    assert [(phase.id, phase.asked_s, phase.begin_s, phase.end_s) for phase in ended] == [
         ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
     ]  # fmt: skip
 

@@ -45,9 +45,9 @@ def play(*jobs: Job, gate: Any = None) -> tuple[Wire, dict[str, JobRecord]]:
     records: dict[str, JobRecord] = {}
     wire = Wire(runtime(gate, on_record=lambda record: records.update({record.job.id: record})), machine(nodes=8))
     first = 0
-    for one in jobs:
-        wire.start(one, place(one, first))
-        first += one.nodes
+    for each_job in jobs:
+        wire.start(each_job, place(each_job, first))
+        first += each_job.nodes
     wire.run()
     return wire, records
 
@@ -186,14 +186,16 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: i
     for io_node in range(2):
         spans = sorted((a, b) for a, b, _, hosts in wire.transfers if rack[hosts[0]] == io_node)
         assert all(first[1] <= second[0] + 1e-9 for first, second in itertools.pairwise(spans))
-    assert wire.ends.keys() == {one.id for one in made}
+    assert wire.ends.keys() == {each_job.id for each_job in made}
     assert not wire.busy()
-    for one in made:
-        operations = operations_of(one.profile)
+    for each_job in made:
+        operations = operations_of(each_job.profile)
         assert operations is not None
-        if wire.ends[one.id][1] is JobState.COMPLETED_SUCCESSFULLY:
-            assert records[one.id].operations == len(operations)
-            moved = sum((b - a) * BANDWIDTH * len(hosts) for a, b, owner, hosts in wire.transfers if owner == one.id)
+        if wire.ends[each_job.id][1] is JobState.COMPLETED_SUCCESSFULLY:
+            assert records[each_job.id].operations == len(operations)
+            moved = sum(
+                (b - a) * BANDWIDTH * len(hosts) for a, b, owner, hosts in wire.transfers if owner == each_job.id
+            )
             assert moved == pytest.approx(operations.io_bytes)
         else:
-            assert one.walltime_s < math.inf or int(one.id[3:]) in kills
+            assert each_job.walltime_s < math.inf or int(each_job.id[3:]) in kills

@@ -44,7 +44,7 @@ def created(name: str, gigabytes: float, stripes: int = 2) -> list[dict[str, Any
 
 def workload_of(jobs: list[dict[str, Any]]) -> dict[str, Any]:
     """A Batsim workload of these jobs, each as long as its profile is called."""
-    profiles = {str(one["profile"]): {"type": "delay", "delay": float(one["profile"])} for one in jobs}
+    profiles = {str(each_job["profile"]): {"type": "delay", "delay": float(each_job["profile"])} for each_job in jobs}
     return {"nb_res": NODES, "jobs": jobs, "profiles": profiles}
 
 
@@ -99,7 +99,7 @@ def test_a_later_user_waits_for_the_creation_after_a_destruction(
         job(2, 2.0, 0, bb_create=created("a", 4)),
     ]
     rows, kept, _ = played(tmp_path, monkeypatch, jobs)
-    assert [one["created_by"] for one in kept] == ["w0!0", "w0!2"]
+    assert [buffer["created_by"] for buffer in kept] == ["w0!0", "w0!2"]
     assert float(kept[0]["destroyed_s"]) == pytest.approx(20.0, abs=0.01)
     assert float(rows["1"]["starting_time"]) == pytest.approx(20.0, abs=0.01)
 
@@ -261,7 +261,7 @@ def test_the_guard_refuses(decisions: Any, reason: str) -> None:
     """Another name, job, size or form; a start, an end or a destruction before its time."""
 
     def policy(view: View) -> list[Decision]:
-        jobs: dict[str, Job] = {one.name: one for one in view.queue}
+        jobs: dict[str, Job] = {each_job.name: each_job for each_job in view.queue}
         return list(decisions(jobs["0"], jobs["1"], jobs["2"]))
 
     session = Session(policy, ProgramRuntime(Rigid()))
@@ -309,5 +309,5 @@ def test_malformed_fields_are_the_jobs_rejection(fields: dict[str, Any], fault: 
     session.handle(Message(0.0, (MACHINE,)))
     data = {"id": "1", "subtime": 0.0, "res": 1, "profile": "p", **fields}
     reply = session.handle(Message(0.0, (JobSubmitted(0.0, "w!1", data),)))
-    assert [type(one) for one in reply.events] == [RejectJob]
+    assert [type(event) for event in reply.events] == [RejectJob]
     assert re.search(fault, reasons[0])

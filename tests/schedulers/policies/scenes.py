@@ -24,11 +24,11 @@ def job(number: int, nodes: int, walltime_s: float, bb_gb: float = 0.0, submit_s
 def running(timeline: Timeline, jobs: Iterable[Job], start_s: float) -> list[Running]:
     """Start jobs that fit now on a timeline; the others are left out."""
     found = []
-    for one in jobs:
-        allocation = timeline.fit_now(one, one.walltime_s)
+    for each_job in jobs:
+        allocation = timeline.fit_now(each_job, each_job.walltime_s)
         if allocation is not None:
-            timeline.reserve(start_s, start_s + one.walltime_s, allocation)
-            found.append(Running(one, start_s, start_s + one.walltime_s, allocation))
+            timeline.reserve(start_s, start_s + each_job.walltime_s, allocation)
+            found.append(Running(each_job, start_s, start_s + each_job.walltime_s, allocation))
     return found
 
 

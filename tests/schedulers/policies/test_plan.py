@@ -75,7 +75,7 @@ def test_starting_orders_by_burst_buffer_of_a_node(name: str, expected: list[int
     """Bytes per node 4, 2 and 6 GB on 1, 8 and 2 nodes: totals (4, 16, 12) would give other orders."""
     jobs: list[Job] = [job(0, 1, 10.0, 4.0), job(1, 8, 10.0, 2.0), job(2, 2, 10.0, 6.0)]
     assert name in SEARCHES["thesis"].orders
-    assert [one.number for one in ordered(view(MACHINE, jobs), jobs, name)] == expected
+    assert [each_job.number for each_job in ordered(view(MACHINE, jobs), jobs, name)] == expected
 
 
 def test_literal_entries_use_the_thesis_orders() -> None:

@@ -80,5 +80,5 @@ def test_a_very_late_job_is_not_passed_for_ever(
     wide = job(1.0, 4, 10.0, 14.0)
     played = Played()
     session = Session(POLICIES["replay"].build({}), rigid(), observer=played)
-    play(session, MACHINE, [replace(one, walltime_s=20.5) for one in narrow] + [wide])
+    play(session, MACHINE, [replace(each_job, walltime_s=20.5) for each_job in narrow] + [wide])
     assert played.starts["w0!99"] == start_s

@@ -74,11 +74,11 @@ def decided(
         timeline.reserve(now_s, end_s, allocation)
         apart = (Holding(~Resource.POOLS, allocation, now_s - 1.0, end_s),) if number < ended else ()
         running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation, apart))
-    for one in queue:
-        if one.number in (held or {}):
-            buffer = Allocation((), (0,), one.bb_bytes, striped=True)
+    for each_job in queue:
+        if each_job.number in (held or {}):
+            buffer = Allocation((), (0,), each_job.bb_bytes, striped=True)
             timeline.reserve(now_s, np.inf, buffer, Resource.BURST_BUFFERS)
-            holdings[one.id] = Holding(Resource.BURST_BUFFERS, buffer, now_s, np.inf)
+            holdings[each_job.id] = Holding(Resource.BURST_BUFFERS, buffer, now_s, np.inf)
     view = View(
         now_s, timeline.machine, queue, running, timeline.copy, random.Random(0),
         {} if notebook is None else notebook, notes,
@@ -100,7 +100,7 @@ def decided(
 
 def without_wakes(found: list[tuple[str, int | float]]) -> list[tuple[str, int | float]]:
     """Starts and holds."""
-    return [one for one in found if one[0] != "WakeAt"]
+    return [decision for decision in found if decision[0] != "WakeAt"]
 
 
 STAGED = [job(0, 2, 4), job(1, 1)]
@@ -326,7 +326,7 @@ def on_partitions(
         timeline.reserve(0.0, 500.0, Allocation((node,)))
         running.append(Running(job(number, 1), 0.0, 500.0, Allocation((node,))))
     view = View(0.0, eight, tuple(queue), running, timeline.copy, random.Random(0), {})
-    return [(one.job.name, one.allocation.nodes) for one in policy(view) if isinstance(one, Start)]
+    return [(decision.job.name, decision.allocation.nodes) for decision in policy(view) if isinstance(decision, Start)]
 
 
 def within(number: int, nodes: int, *partitions: int) -> Job:
@@ -399,7 +399,7 @@ def counted(
         timeline.reserve(0.0, end_s, allocation)
         running.append(Running(holding(number, 1, *amounts), 0.0, end_s, allocation))
     view = View(0.0, timeline.machine, tuple(queue), running, timeline.copy, random.Random(0), {})
-    return [one.job.number for one in policy(view) if isinstance(one, Start)]
+    return [decision.job.number for decision in policy(view) if isinstance(decision, Start)]
 
 
 def holding(number: int, nodes: int, licenses: int, of_group: int = 0) -> Job:

@@ -36,7 +36,7 @@ def starts(
     data = {
         "nb_res": 12,
         "jobs": jobs,
-        "profiles": {one["profile"]: {"type": "delay", "delay": float(one["profile"])} for one in jobs},
+        "profiles": {each_job["profile"]: {"type": "delay", "delay": float(each_job["profile"])} for each_job in jobs},
     }
     story = Story()
     spec = SessionSpec("slurm-backfill", ON_THE_SECOND | options, settings={"site": site_text(site), **settings})
@@ -161,14 +161,16 @@ def test_the_first_job_never_starves(seed: int) -> None:
         )
     jobs.sort(key=lambda one: (one["subtime"], one["id"]))
     found = starts(SITE, jobs, bf_licenses=True)
-    ends = {one["id"]: found[one["id"]][0] + one["walltime"] for one in jobs if one["id"] in found}
+    ends = {
+        each_job["id"]: found[each_job["id"]][0] + each_job["walltime"] for each_job in jobs if each_job["id"] in found
+    }
     first_s = 0.0
-    for one in jobs:
-        if one["id"] not in found:
+    for each_job in jobs:
+        if each_job["id"] not in found:
             continue  # it can never run, and was rejected
-        first_s = max(first_s, one["subtime"])
+        first_s = max(first_s, each_job["subtime"])
         running = [
-            ends[other] for other, (start_s, _) in found.items() if other != one["id"] and start_s <= first_s + 2
+            ends[other] for other, (start_s, _) in found.items() if other != each_job["id"] and start_s <= first_s + 2
         ]
-        assert found[one["id"]][0] <= max([first_s, *running]) + 2, (one, found)
-        first_s = max(first_s, found[one["id"]][0])
+        assert found[each_job["id"]][0] <= max([first_s, *running]) + 2, (each_job, found)
+        first_s = max(first_s, found[each_job["id"]][0])

@@ -54,7 +54,7 @@ def view_of(
         Running(Job(f"r!{number}", number, 0.0, 1.0, len(held)), 0.0, end_s, Allocation(tuple(held)))
         for number, (end_s, held) in enumerate(leaving)
     ]
-    running = [one if one.end_s != ENDED_S else ended(one) for one in running]
+    running = [run if run.end_s != ENDED_S else ended(run) for run in running]
     timeline = Timeline(machine, now_s)
     view = View(now_s, machine, queue, running, timeline.copy, random.Random(0), {})
     view.unavailable = frozenset(out)
@@ -132,7 +132,7 @@ def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
         Job(f"w!{number}", number, 0.0, walltime_s, min(size, nodes), partitions=partitions, bb_bytes=number % 3)
         for number, (size, walltime_s, partitions) in enumerate(draw(st.lists(JOB, min_size=1, max_size=14)))
     ]
-    return nodes, [one for one in leaving if one[1]], jobs, draw(st.sets(st.integers(0, nodes - 1), max_size=4))
+    return nodes, [job for job in leaving if job[1]], jobs, draw(st.sets(st.integers(0, nodes - 1), max_size=4))
 
 
 TAKEN = st.builds(

@@ -49,7 +49,7 @@ def told(pairs: Pairs) -> list[tuple[Any, ...]]:
     for place, nodes, row, user, flags in pairs.table.tolist():
         assert pairs.waiting[place]
         found.append((pairs.jobs[place], nodes, row, users.setdefault(user, len(users)), flags))
-    assert set(pairs.left()) == {one[0] for one in found}
+    assert set(pairs.left()) == {pair[0] for pair in found}
     return [(*one, duration_s) for one, duration_s in zip(found, pairs.durations_s.tolist(), strict=True)]
 
 

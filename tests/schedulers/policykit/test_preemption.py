@@ -228,7 +228,7 @@ def test_stories(name: str) -> None:
     story = play(site, jobs, **settings)
     assert story.starts == starts
     assert story.told == told
-    killed = {one.job for one in told}
+    killed = {preemption.job for preemption in told}
     assert {part for part, state in states(story).items() if state == "killed"} == killed
     assert {part for part, state in states(story).items() if state == "successfully"} == starts.keys() - killed
 
@@ -259,16 +259,16 @@ def by_qos(**more: Any) -> Site:
 def test_the_list_of_a_qos(preemptor: str, victim: str, start_s: int) -> None:
     """A QOS preempts only those that it lists, whatever the priorities."""
     jobs = [job(0, 8, 100, qos=victim), job(10, 4, 20, qos=preemptor)]
-    for one in jobs:
-        del one["partition"]
+    for each_job in jobs:
+        del each_job["partition"]
     assert play(by_qos(), jobs).starts == {"1": 0, "2": start_s}
 
 
 def test_a_qos_states_what_happens_to_its_jobs() -> None:
     """The site cancels; QOS ``scavenger`` requeues, after 5 s."""
     jobs = [job(0, 8, 100, qos="scavenger"), job(10, 4, 20, qos="urgent")]
-    for one in jobs:
-        del one["partition"]
+    for each_job in jobs:
+        del each_job["partition"]
     story = play(by_qos(preempts="requeue", grace_s=5.0), jobs)
     assert story.starts == {"1": 0, "2": 15, "1#2": 35}
 
@@ -280,7 +280,7 @@ def test_one_makes_room_where_one_suffices() -> None:
     """
     jobs = [job(0, 2, 100), job(1, 5, 100), job(2, 1, 100), job(10, 5, 20, "high")]
     story = play(tiers(), jobs)
-    assert [one.job for one in story.told] == ["2"]
+    assert [preemption.job for preemption in story.told] == ["2"]
     assert states(story) == {"1": "successfully", "2": "killed", "3": "successfully", "4": "successfully"}
     assert story.nodes["4"] == story.nodes["2"]
 
@@ -296,7 +296,7 @@ def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
     for others, gone in (((), {"1", "3"}), (("preempt_youngest_first",), {"3", "4"})):
         site = Site(partitions=partitions, scheduler=Scheduler(preempt="partition_prio", others=others))
         story = play(site, jobs)
-        assert {one.job for one in story.told} == gone
+        assert {preemption.job for preemption in story.told} == gone
         assert story.starts["5"] == 10
 
 
@@ -368,4 +368,4 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
 def test_what_the_simulator_must_offer() -> None:
     """Requeued jobs are registered anew; without requeueing Batsim may run without dynamic jobs."""
     needs = [SessionSpec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
-    assert [(one.dynamic_jobs, one.profile_reuse) for one in needs] == [(True, True), (False, False)]
+    assert [(need.dynamic_jobs, need.profile_reuse) for need in needs] == [(True, True), (False, False)]

@@ -67,14 +67,14 @@ def explained(site: Site, one: Job, now_s: float = 0.0) -> Priority:
 def of(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> list[int]:
     """Priorities of waiting jobs."""
     found = dict(priorities_of(seen(site, queue, now_s, **more)).explained(queue))
-    return [found[one.id].priority for one in queue]
+    return [found[each_job.id].priority for each_job in queue]
 
 
 def test_without_a_site_jobs_come_as_they_were_submitted() -> None:
     """All weights are 0, and all priorities 1; equals come by the time of submission, then by number."""
     queue = [job(0, 1, 60.0, submit_s=20.0), job(1, 9, 60.0, submit_s=10.0), job(2, 1, 60.0, submit_s=10.0)]
     found = view(MACHINE, queue, 1e6)
-    assert [one.number for one in ordered(found, queue, "multifactor")] == [1, 2, 0]
+    assert [each_job.number for each_job in ordered(found, queue, "multifactor")] == [1, 2, 0]
     assert {one.priority for _, one in priorities_of(found).explained(queue)} == {1}
 
 
@@ -157,9 +157,9 @@ def test_a_higher_tier_comes_first_whatever_the_priority() -> None:
     """The job in debug has the priority 1, the others more."""
     site = Site(partitions=PARTITIONS, weights=Weights(size=1000))
     low = with_fields(job(2, 1, 60.0), partition="debug", nice=5000)
-    queue = [admitted(site, one) for one in (job(0, 1, 60.0), job(1, 2, 60.0), low)]
+    queue = [admitted(site, wanted) for wanted in (job(0, 1, 60.0), job(1, 2, 60.0), low)]
     assert of(site, queue) == [100, 200, 1]
-    assert [one.number for one in ordered(seen(site, queue), queue, "multifactor")] == [2, 1, 0]
+    assert [each_job.number for each_job in ordered(seen(site, queue), queue, "multifactor")] == [2, 1, 0]
 
 
 def test_flags_leave_factors_as_they_are() -> None:
@@ -182,7 +182,7 @@ def test_the_default_qos_of_an_association() -> None:
         associations=(Association("a"), *users), qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000)
     )
     queue = [with_fields(job(number, 1, 60.0), user=user) for number, user in enumerate(("ann", "bob"))]
-    assert [explained(site, one).qos for one in queue] == [1000.0, 250.0]
+    assert [explained(site, each_job).qos for each_job in queue] == [1000.0, 250.0]
 
 
 @pytest.mark.parametrize(("stated", "expected"), [("high", 1000.0), ("normal", 250.0), ("", 250.0), ("none", 0.0)])
@@ -282,7 +282,7 @@ def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -
     found = seen(site, queue, now_s)
     found.finished = past
     terms = dict(priorities_of(found).explained(queue))
-    return [terms[one.id].fairshare for one in queue]
+    return [terms[each_job.id].fairshare for each_job in queue]
 
 
 def queue_of(*users: str) -> list[Job]:
@@ -316,7 +316,7 @@ def test_associations_share_as_the_site_says() -> None:
     """
     site = Site(associations=(*ACCOUNTS, *USERS), weights=Weights(fairshare=300))
     past = ended(("ann", 0, 100, 1), ("bob", 0, 100, 1), account="b")
-    queue = [with_fields(one, user=one.user, account="b") for one in queue_of("ann", "bob")]
+    queue = [with_fields(each_job, user=each_job.user, account="b") for each_job in queue_of("ann", "bob")]
     assert shares(site, [*queue, *queue_of("ann")][:2], past, 300.0) == pytest.approx([100.0, 200.0])
     assert shares(site, queue_of("ann", "eve"), past, 300.0) == pytest.approx([300.0, 0.0])
 

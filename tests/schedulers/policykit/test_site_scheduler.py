@@ -65,7 +65,7 @@ def test_a_value_out_of_range_is_refused():
 def test_an_order_without_weights_is_said():
     """Without weights ``order=multifactor`` changes nothing, in any option that takes it; a site that has some is
     silent, and so is another order."""
-    weighted, bare = (site_text(Site(weights=Weights(age=one, half_life_s=60.0))) for one in (1000, 0))
+    weighted, bare = (site_text(Site(weights=Weights(age=least, half_life_s=60.0))) for least in (1000, 0))
     for settings in ({}, {"site": bare}):
         for name in ("order", "fill_order"):
             (note,) = SessionSpec("easy", {name: "multifactor"}, settings=settings).notes()

@@ -55,7 +55,7 @@ def by_trying(items: SubsetProblem) -> set[tuple[int, int]]:
                 and pack_plain(units, sizes, items.capacities)
             ):
                 found.add((sum(units), sum(u * s for u, s in zip(units, sizes, strict=True))))
-    return {one for one in found if not any(o != one and o[0] >= one[0] and o[1] >= one[1] for o in found)}
+    return {point for point in found if not any(o != point and o[0] >= point[0] and o[1] >= point[1] for o in found)}
 
 
 @settings(max_examples=100)
@@ -70,7 +70,11 @@ def test_small_windows_get_the_best_by_the_rule(items: SubsetProblem, exchange: 
         assert found.chosen is None
         return
     most = max(front)
-    worth = [one for one in front if one[1] > most[1] and (one[1] - most[1]) / 40 >= exchange * (most[0] - one[0]) / 12]
+    worth = [
+        point
+        for point in front
+        if point[1] > most[1] and (point[1] - most[1]) / 40 >= exchange * (most[0] - point[0]) / 12
+    ]
     expected = max(worth, key=lambda one: one[1], default=most)
     assert found.chosen is not None
     units, sizes = items.of(found.chosen)

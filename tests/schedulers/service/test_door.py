@@ -124,7 +124,7 @@ def test_a_signal_while_it_is_made_leaves_no_socket(step: str, monkeypatch: pyte
     monkeypatch.setattr(door, step, stopped)
     with pytest.raises(ServiceStop):
         Door("tcp://127.0.0.1:*")
-    assert [one.closed for one in made] == [True]
+    assert [context.closed for context in made] == [True]
 
 
 @pytest.mark.parametrize("kind", ["tcp", "ipc"])

@@ -104,11 +104,11 @@ def service() -> Iterator[Any]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.hang_up()
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.communicate()
+    for program in started:
+        program.hang_up()
+        if program.process.poll() is None:
+            program.process.kill()
+            program.process.communicate()
 
 
 def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[str]) -> None:

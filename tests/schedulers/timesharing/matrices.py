@@ -226,8 +226,8 @@ def of_core(matrix: Matrix, streams: Streams = NO_STREAMS) -> GangMatrix:
 
 def plain(matrix: GangMatrix) -> Matrix:
     """The plain matrix of the core's."""
-    places = [Place(one.job, one.columns, one.home, one.rows, one.files) for one in matrix.places]
-    assert [place.local for place in places] == [one.local for one in matrix.places]
+    places = [Place(place.job, place.columns, place.home, place.rows, place.files) for place in matrix.places]
+    assert [place.local for place in places] == [place.local for place in matrix.places]
     return Matrix(matrix.level, matrix.width, tuple(places))
 
 
@@ -297,15 +297,15 @@ def recompute(
 
 def _moved(place: Place, before: Matrix) -> bool:
     """Whether a job has other rows or columns."""
-    (old,) = [one for one in before.places if one.job == place.job]
+    (old,) = [item for item in before.places if item.job == place.job]
     return (place.rows, place.columns) != (old.rows, old.columns)
 
 
 def _rows(queue: Sequence[Request], streams: Streams) -> list[_Row]:
-    return [(one.job, one.size, one.files, streams.rate(one.job)) for one in queue]
+    return [(job.job, job.size, job.files, streams.rate(job.job)) for job in queue]
 
 
 def _holds(queue: Sequence[Request], hold: Hold) -> Callable[[int, int], bool]:
     """``hold`` by the number of a job."""
-    requests = {one.job: one for one in queue}
+    requests = {job.job: job for job in queue}
     return lambda job, columns: hold(requests[job], columns)

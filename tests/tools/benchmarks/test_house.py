@@ -14,4 +14,4 @@ def test_counting(tmp_path: Path) -> None:
     (folder / "one.py").write_text("A = 1\n_B = 2\ndef f(x, y, *, z): pass\n")
     (folder / "two.py").write_text("class C:\n    def m(self, x): pass\n")
     assert sizes(tmp_path) == {"schedulers/part": Size(2, 5, 3)}
-    assert [tuple(one) for one in longest_signatures(1, tmp_path)] == [(3, "schedulers/part/one.py:f")]
+    assert [tuple(signature) for signature in longest_signatures(1, tmp_path)] == [(3, "schedulers/part/one.py:f")]

@@ -111,5 +111,5 @@ def test_a_file_is_old_or_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         durable.WriteFailed, match=r"^cannot write '.*x\.csv': No space left on device; free some space"
     ):
         durable.write_text(path, "new")
-    assert [one.name for one in tmp_path.iterdir()] == ["x.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
     assert path.read_text() == "old"

@@ -38,7 +38,7 @@ def test_ways_that_differ_are_a_finding(
 
 def _later(reply: Reply) -> Reply:
     """The calls of a reply come a second late."""
-    moved = [replace(one, at=one.at + 1.0) if isinstance(one, CallMeLater) else one for one in reply.events]
+    moved = [replace(event, at=event.at + 1.0) if isinstance(event, CallMeLater) else event for event in reply.events]
     return Reply(reply.now, tuple(moved))
 
 

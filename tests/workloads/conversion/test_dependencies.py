@@ -58,7 +58,7 @@ def test_slurms_words() -> None:
         "8": "afterany:4,afterany:5",
     }
     assert "6 jobs wait for those that they depended on (dependencies=leave: they do not)" in workload.notes
-    omitted = {one.name: one.jobs for one in workload.omissions}
+    omitted = {omission.name: omission.jobs for omission in workload.omissions}
     assert omitted["dependencies"] == 2  # 6 and 7
 
 

@@ -63,7 +63,7 @@ def test_info_and_conversion_agree_on_what_no_run_plays() -> None:
     """Failed before: info counted dependencies and limits of arrays that are played."""
     table = load_table(SITE)[0]
     said = [value for name, value in info_rows(table) if name == "not played"]
-    assert said == [one.line for one in convert(table, THESIS_MACHINE)[1].omissions]
+    assert said == [omission.line for omission in convert(table, THESIS_MACHINE)[1].omissions]
 
 
 def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:

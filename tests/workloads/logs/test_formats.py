@@ -176,7 +176,7 @@ def test_fewer_columns_and_names() -> None:
     text = "1 10 -1 60 4 -1 -1 4 100 -1 1 ann grp -1 long\n2 20 -1 70 5\n"
     table = read(text, "log.swf", Reading(lenient=True))
     assert [(r.user, r.partition, r.allocated_processors) for r in records(table)] == [("ann", "long", 4), (-1, -1, 5)]
-    assert [(one.lines, one.reason) for one in table.intake.book.entries(Fate.REPAIRED)] == [
+    assert [(entry.lines, entry.reason) for entry in table.intake.book.entries(Fate.REPAIRED)] == [
         (1, "the line ends before partition, preceding_job, think_s: taken as not known"),
         (
             1,

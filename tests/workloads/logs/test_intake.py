@@ -57,7 +57,8 @@ def swf(number: int, text: str = "{n} {n} 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1
 def labels(table: JobTable) -> dict[str, int]:
     """Nodes of each job, or processors, by its id."""
     return {
-        f"{one.number}{one.part}": one.nodes if one.nodes > 0 else one.allocated_processors for one in records(table)
+        f"{record.number}{record.part}": record.nodes if record.nodes > 0 else record.allocated_processors
+        for record in records(table)
     }
 
 
@@ -164,7 +165,7 @@ def test_repaired(name: str) -> None:
     """One job, one repaired line, with its reason."""
     table = read("\n".join(REPAIRED[name]))
     assert labels(table) == {"1": 2}
-    assert [one.lines for one in table.intake.book.entries(Fate.REPAIRED)] == [1]
+    assert [entry.lines for entry in table.intake.book.entries(Fate.REPAIRED)] == [1]
 
 
 def test_a_slow_clock_is_no_change_of_clocks() -> None:
@@ -332,7 +333,7 @@ def test_encodings(encoding: str) -> None:
     [record] = records(read(data))
     assert (record.user, record.nodes) == ("jürgen", 2)
     mixed = lines(slurm("1").replace("ann", "müller")).encode() + slurm("2").replace("ann", "jürgen").encode("latin-1")
-    assert [one.user for one in records(read(mixed))] == ["müller", "jürgen"]
+    assert [record.user for record in records(read(mixed))] == ["müller", "jürgen"]
 
 
 PBS_JOB = (
@@ -356,7 +357,7 @@ def test_events_of_pbs() -> None:
     table = read("".join(f"01/02/2024 10:00:00;{kind};{job};{rest}\r\n" for kind, job, rest in events))
     assert labels(table) == {"7_1": 2, "7_2": 2, "2": 2}
     assert table["requested_s"].tolist() == [864_000] * 3
-    assert {one.reason.partition(" (")[0]: one.lines for one in table.intake.book.entries(Fate.LEFT_OUT)} == {
+    assert {entry.reason.partition(" (")[0]: entry.lines for entry in table.intake.book.entries(Fate.LEFT_OUT)} == {
         "event other than the end of a job": 3,
         "deletion or abort of a job": 2,
         "array as a whole": 1,
@@ -414,7 +415,7 @@ def test_pbs() -> None:
     assert (first.number, first.nodes, first.run_s, first.requested_s) == (12, 2, 3600, 7200)
     assert (first.memory_bytes, first.node_list, first.state, first.account) == (2**32, "n1,n2", "completed", "g")
     assert (second.number, second.part) == (13, "_4")
-    assert [one.lines for one in table.intake.book.entries(Fate.LEFT_OUT)] == [1]
+    assert [entry.lines for entry in table.intake.book.entries(Fate.LEFT_OUT)] == [1]
 
 
 SHARED = "JobID|Submit|Start|End|ElapsedRaw|NNodes|NodeList"
@@ -515,7 +516,7 @@ MORE_WRONG = (
 """Beginnings of a line (number, submission, wait), and whether it is a job."""
 
 
-@pytest.mark.parametrize(("begin", "same", "is_job"), MORE_WRONG, ids=[one[0] for one in MORE_WRONG])
+@pytest.mark.parametrize(("begin", "same", "is_job"), MORE_WRONG, ids=[case[0] for case in MORE_WRONG])
 def test_numbers_that_are_none(begin: str, same: str, is_job: bool) -> None:
     """One such line among 200 is left out with its number and its field, and no other line is."""
     rest = "3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1"

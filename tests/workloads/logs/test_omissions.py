@@ -43,7 +43,7 @@ def test_counts_and_shares() -> None:
     """By hand: 11 node-intervals of 10 min each, of which the GPU job has 4."""
     workload, report = convert(read(LOG, "log.txt"), MachineFacts(nodes=8))
     assert workload.omissions == report.omissions
-    found = {one.name: (one.jobs, round(one.share * 11, 9)) for one in report.omissions}
+    found = {omission.name: (omission.jobs, round(omission.share * 11, 9)) for omission in report.omissions}
     assert found == {
         "partitions": (8, 11),
         "dependencies": (1, 1),  # it started with the job that it depends on
@@ -70,9 +70,10 @@ def test_they_stand_in_every_run(tmp_path: Path) -> None:
         [WorkloadSpec(source=str(tmp_path / "log.txt"))], [PlatformSpec(source="nodes:8")], ModelSpec(name="rigid"), 0
     )
     kept = [
-        Omission(**one) for one in json.loads(json.dumps(inputs.assumed(*pair, PolicySpec(policy="easy"))["omissions"]))
+        Omission(**fields)
+        for fields in json.loads(json.dumps(inputs.assumed(*pair, PolicySpec(policy="easy"))["omissions"]))
     ]
-    assert [one.name for one in kept][:2] == ["partitions", "dependencies"]
+    assert [entry.name for entry in kept][:2] == ["partitions", "dependencies"]
     made = tmp_path / "out" / pair[0].path
     (pair,) = inputs.pairs(
         [WorkloadSpec(source=str(made))], [PlatformSpec(source="nodes:8")], ModelSpec(name="rigid"), 0

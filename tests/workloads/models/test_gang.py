@@ -54,7 +54,7 @@ def test_aligned_files_of_powers_meet_wholly_or_not_at_all() -> None:
         other.size <= job.size < 2 * other.size or job.size == 256 for job, other in zip(jobs, plain, strict=True)
     )
     files = {frozenset(job.file_nodes) for job in jobs}
-    assert all(one <= other or other <= one or not one & other for one in files for other in files)
+    assert all(span <= other or other <= span or not span & other for span in files for other in files)
     assert max(max(job.file_nodes) for job in jobs) < 320
 
 

@@ -58,7 +58,9 @@ def test_learning_again_gives_the_shipped_coefficients() -> None:
 
 def test_an_example_is_what_the_study_plays() -> None:
     """One workload measured and played anew gives its row."""
-    example = next(one for one in read_examples(EXAMPLES.read_text(encoding="utf-8")) if one.family == "M-No")
+    example = next(
+        example for example in read_examples(EXAMPLES.read_text(encoding="utf-8")) if example.family == "M-No"
+    )
     features = features_of(example.family, example.load, example.seed)
     assert dataclasses.astuple(features) == pytest.approx(dataclasses.astuple(example.features), rel=1e-5)
     lists, packs = (

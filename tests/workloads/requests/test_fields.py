@@ -32,8 +32,12 @@ def sets_of(path: Path) -> dict[str, tuple[str, int, int]]:
     """A breakdown's allocation sets: strategy, bytes and storage nodes (0: as many as it takes), by label."""
     status = yaml.safe_load(path.read_text())["status"]
     return {
-        one["label"]: (one["allocationStrategy"], one["minimumCapacity"], one.get("constraints", {}).get("count", 0))
-        for one in status["storage"]["allocationSets"]
+        allocation_set["label"]: (
+            allocation_set["allocationStrategy"],
+            allocation_set["minimumCapacity"],
+            allocation_set.get("constraints", {}).get("count", 0),
+        )
+        for allocation_set in status["storage"]["allocationSets"]
     }
 
 

@@ -36,7 +36,9 @@ def test_the_folder_follows_from_the_question(here: Path) -> None:
     assert first.parent == Path("results")
     assert first.name.startswith("mine-")
     assert default_folder(campaign(tau_s=60.0, plots=False, explain=True), Path("results")) == first
-    others = {default_folder(one, Path("results")) for one in (campaign("yours.swf"), campaign(policy="fcfs"))}
+    others = {
+        default_folder(campaign_of, Path("results")) for campaign_of in (campaign("yours.swf"), campaign(policy="fcfs"))
+    }
     Path("mine.swf").write_text(Path("mine.swf").read_text() + "\n")
     others.add(default_folder(campaign(), Path("results")))
     assert len(others | {first}) == 4

@@ -129,7 +129,7 @@ def test_kept_points_of_a_study(
     edited("spillway.schedulers.controllers.shifting")
     again = play()
     assert "1 of 2 kept points are damaged" in capsys.readouterr().out
-    assert [one.name for one in again.old] == [points[1].id]
+    assert [entry.name for entry in again.old] == [points[1].id]
     assert again.values == first.values
     assert play(rerun=True).old == []
     assert "1 points were made by other code" in capsys.readouterr().out
@@ -241,7 +241,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     assert main([str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     records = sorted((read_json(path) for path in (tmp_path / "out").glob("*/run.json")), key=lambda one: one["id"])
     assert len(records) == 2
-    runs = [msgspec.convert(one["configuration"], RunSpec) for one in records]
+    runs = [msgspec.convert(record["configuration"], RunSpec) for record in records]
     found = {run.policy.options["alpha"] for run in runs}
     assert found == {1.0000001, 1.0} == {run.settings["alpha"] for run in runs}
     assert {type(run.settings["alpha"]) for run in runs} == {float}
@@ -251,7 +251,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     from spillway.experiments.run.sessions import build_policy
 
     assert {build_policy(run.policy).alpha for run in runs} == {1.0000001, 1.0}  # type: ignore[attr-defined]
-    texts = [one["repeat"] for one in records]
+    texts = [record["repeat"] for record in records]
     assert sum("alpha=1.0000001," in text for text in texts) == 1
     assert sum("alpha=1," in text for text in texts) == 1
 

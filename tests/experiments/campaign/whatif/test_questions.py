@@ -293,7 +293,9 @@ def row(
 ) -> Row:
     """A row with these plays: the log as it is, then its shakes."""
     settings = () if name in ("unchanged", "what the site did") else (name,)
-    return Row(RowRequest(name, settings), policy, "rigid", [[outcome(one, **figures)] for one in waits], machine)
+    return Row(
+        RowRequest(name, settings), policy, "rigid", [[outcome(waits_s, **figures)] for waits_s in waits], machine
+    )
 
 
 def plays(*means: float) -> list[dict[str, float]]:
@@ -361,9 +363,9 @@ def test_compared_are_the_same_jobs() -> None:
     short = row("walltime=1h", [{"1": -1.0, "2": 2.0, "3": 3.0, "4": -4.0}])
     found = related([base, small, short])
     assert (found.compared, found.jobs) == (2, 4)
-    assert [list(one.waits[0][0]) for one in found.all] == [[30.0, 40.0], [60.0, 40.0], [3.0, 4.0]]
-    assert [tuple(one) for one in found.left_out] == [("2", "nodes=9", "rejected"), ("1", "walltime=1h", "killed")]
-    assert [one.value("rejected") for one in found.all] == [0, 1, 0]
+    assert [list(answer.waits[0][0]) for answer in found.all] == [[30.0, 40.0], [60.0, 40.0], [3.0, 4.0]]
+    assert [tuple(left) for left in found.left_out] == [("2", "nodes=9", "rejected"), ("1", "walltime=1h", "killed")]
+    assert [answer.value("rejected") for answer in found.all] == [0, 1, 0]
 
 
 def test_whose_doing_it_is() -> None:

@@ -77,8 +77,8 @@ def test_groups_hold_all_jobs(page: Path) -> None:
     (site,) = page.glob("*replay*")
     table = read_run(site).ran()
     found = groups(table)
-    assert {one.kind for one in found} == {"users"}  # all jobs are short and narrow, without burst buffers
-    assert sum(one.jobs for one in found) == len(table) == 40
+    assert {group.kind for group in found} == {"users"}  # all jobs are short and narrow, without burst buffers
+    assert sum(group.jobs for group in found) == len(table) == 40
 
 
 def test_one_wait_of_the_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ def test_every_value_of_a_site_can_be_changed(site: Site, name: str, text: str, 
 def test_nodes_of_a_partition(site: Site, text: str, nodes: int, batch: str, gpu: str, reserved: str) -> None:
     """New ones come after all others; the last of the partition go, and the places after them move."""
     new = changed(site, "partition.batch.nodes", text)
-    assert (new.nodes, *(one.nodes for one in new.partitions), new.reservations[0].nodes) == (
+    assert (new.nodes, *(partition.nodes for partition in new.partitions), new.reservations[0].nodes) == (
         nodes, batch, gpu, reserved,
     )  # fmt: skip
 

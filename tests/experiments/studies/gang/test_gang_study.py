@@ -30,7 +30,9 @@ def test_a_quick_study_judges_nothing(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def point(policy: str, **axes: str | float) -> Point:
     """A point of the study's main grid."""
-    [found] = [one for one in STUDY.points({"seed": [0]})[:16] if one["policy"] == policy and one["mix"] == "0.5"][:1]
+    [found] = [item for item in STUDY.points({"seed": [0]})[:16] if item["policy"] == policy and item["mix"] == "0.5"][
+        :1
+    ]
     return found.replaced(**axes)
 
 
@@ -66,7 +68,7 @@ def test_what_the_paper_says_of_which_load() -> None:
     assert loads["200 %"] == (2068, 2585, 3102)
     assert loads["best 0.5"] == (1723, 2068)
     assert loads["Migrate 0.5 wait"] == (2585, 3102)
-    assert {one["time"] for one in STUDY.points()} == {1723, 1800, 2068, 2585, 3102}
+    assert {item["time"] for item in STUDY.points()} == {1723, 1800, 2068, 2585, 3102}
 
 
 @pytest.mark.parametrize("wrong", [["--set", "jobs=many"], ["--figure", "7"]])

@@ -30,8 +30,8 @@ def verdicts(changes: Mapping[tuple[str, str], Mapping[str, float]]) -> Mapping[
         found = {name: value + added.get(name, 0.0) for name, value in EVEN.items()}
         return found | {name: found[name] + 0.1 * rise for name in ("idle", "mean_stretch")}
 
-    found = judge(STUDY.claims, Results({one: values(one) for one in POINTS}), {})
-    return {one.claim.name: (one.verdict, one.why) for one in found}
+    found = judge(STUDY.claims, Results({item: values(item) for item in POINTS}), {})
+    return {verdict.claim.name: (verdict.verdict, verdict.why) for verdict in found}
 
 
 def test_verdicts_follow_the_data_of_a_family() -> None:

@@ -36,7 +36,7 @@ def results(factor: float = 1.0, *, whole: bool = True) -> Results:
 
 def verdicts(found: Results, claims: Sequence[Claim] = VALUES) -> dict[str, JudgedClaim]:
     """Claims about values, judged, by name."""
-    return {one.claim.name: one for one in judge(claims, found, {})}
+    return {verdict.claim.name: verdict for verdict in judge(claims, found, {})}
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +47,9 @@ def exact() -> dict[str, JudgedClaim]:
 
 def test_published_values_agree_with_themselves(exact: dict[str, JudgedClaim]) -> None:
     """All is reproduced; values of the whole log fit one of its draws."""
-    for one in exact.values():
-        wanted = Verdict.FITS_ONE_RUN if one.claim.group.startswith("whole log") else Verdict.REPRODUCED
-        assert one.verdict is wanted, (one.claim.name, one.why)
+    for verdict in exact.values():
+        wanted = Verdict.FITS_ONE_RUN if verdict.claim.group.startswith("whole log") else Verdict.REPRODUCED
+        assert verdict.verdict is wanted, (verdict.claim.name, verdict.why)
 
 
 def test_every_published_value_is_compared() -> None:
@@ -98,14 +98,14 @@ def test_a_part_in_which_nothing_waits_has_no_ratio() -> None:
 
 def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:
     """Four percent are too much for deterministic values; within two deviations of annealed waits; ratios stay."""
-    for one in verdicts(results(1.04)).values():
-        measure = one.claim.measure
+    for verdict in verdicts(results(1.04)).values():
+        measure = verdict.claim.measure
         if isinstance(measure, MedianOverParts):
-            assert one.verdict is Verdict.REPRODUCED
+            assert verdict.verdict is Verdict.REPRODUCED
         elif isinstance(measure, MeanOverParts):
             chance = is_random(measure.policy) or measure.policy == "window-1"
             close = chance and measure.metric != "mean_turnaround_time_s"
-            assert one.verdict is (Verdict.REPRODUCED if close else Verdict.NOT_REPRODUCED), one.claim.name
+            assert verdict.verdict is (Verdict.REPRODUCED if close else Verdict.NOT_REPRODUCED), verdict.claim.name
 
 
 def test_the_same_parts_are_compared(exact: dict[str, JudgedClaim]) -> None:
@@ -120,10 +120,14 @@ def test_the_same_parts_are_compared(exact: dict[str, JudgedClaim]) -> None:
 def test_the_default_plays_what_the_conclusions_need() -> None:
     """Without --all the costly schedules are not played; claims about them state that."""
     found = verdicts(results(whole=False))
-    missing = [one for one in found.values() if one.why.startswith("not run")]
+    missing = [verdict for verdict in found.values() if verdict.why.startswith("not run")]
     assert missing
-    assert not [one for one in missing if one.claim.group == "published scheduler under the real Batsim"]
-    assert not [one for one in missing if "backfill" in one.claim.name and one.claim.group.endswith("s, Alloc-Only")]
+    assert not [verdict for verdict in missing if verdict.claim.group == "published scheduler under the real Batsim"]
+    assert not [
+        verdict
+        for verdict in missing
+        if "backfill" in verdict.claim.name and verdict.claim.group.endswith("s, Alloc-Only")
+    ]
 
 
 def test_whole_log_is_judged_schedule_by_schedule() -> None:
@@ -158,4 +162,4 @@ def test_a_tenth_of_a_second_is_equal() -> None:
     for wait, killed, equal in ((0.05, 0, True), (-0.2, 0, False), (0.2, 0, False), (0.0, 1, False)):
         changed = {"mean_waiting_time_s": values["mean_waiting_time_s"] + wait, "killed": values["killed"] + killed}
         found = verdicts(Results({**given.values, point: values | changed}, STUDY.unit), claims)
-        assert all(one.verdict is Verdict.REPRODUCED for one in found.values()) == equal
+        assert all(verdict.verdict is Verdict.REPRODUCED for verdict in found.values()) == equal
