@@ -25,18 +25,15 @@ def parser() -> Parser:
     return made
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--worklod x", "unknown option '--worklod'; did you mean '--workload'? (see demo --help)"),
-        ("--frobnicate", "unknown option '--frobnicate' (see demo --help)"),
-        ("--workload x --engine fluide", "--engine: expected one of fluid, fixed, got 'fluide'; did you mean 'fluid'?"),
-        ("--workload x --jobs many", "--jobs: expected a whole number, got 'many'"),
-        ("--workload x y", "unexpected argument 'y'"),
-        ("", "missing: --workload"),
-        ("--work x", "unknown option '--work'"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), [
+    ("--worklod x", "unknown option '--worklod'; did you mean '--workload'? (see demo --help)"),
+    ("--frobnicate", "unknown option '--frobnicate' (see demo --help)"),
+    ("--workload x --engine fluide", "--engine: expected one of fluid, fixed, got 'fluide'; did you mean 'fluid'?"),
+    ("--workload x --jobs many", "--jobs: expected a whole number, got 'many'"),
+    ("--workload x y", "unexpected argument 'y'"),
+    ("", "missing: --workload"),
+    ("--work x", "unknown option '--work'"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(line: str, message: str) -> None:
     """With the nearest spelling, where there is one; abbreviations are no options."""
     with pytest.raises(UsageError) as caught:
@@ -70,17 +67,14 @@ def test_a_late_parser_is_filled_once_and_only_when_it_is_used(capsys: pytest.Ca
     )
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "line"),
-    [
-        (IsADirectoryError(21, "x", "here"), 2, "but a folder is where a file is needed; name another place"),
-        (FileExistsError(17, "x", "here/inputs"), 2, "but a file is where a folder is needed at here/inputs; name"),
-        (FileNotFoundError(2, "x", "here"), 2, "but there is no such folder; name another place"),
-        (PermissionError(13, "x", "here/sub/a"), 2, "but you may not write there at here/sub/a; name"),
-        (durable.failed(Path("here"), OSError(20, "x")), 2, "but a file is where a folder is needed; name"),
-        (durable.failed(Path("here"), OSError(28, "No space left on device")), 1, "cannot write 'here': No space left"),
-    ],
-)
+@pytest.mark.parametrize(("error", "code", "line"), [
+    (IsADirectoryError(21, "x", "here"), 2, "but a folder is where a file is needed; name another place"),
+    (FileExistsError(17, "x", "here/inputs"), 2, "but a file is where a folder is needed at here/inputs; name"),
+    (FileNotFoundError(2, "x", "here"), 2, "but there is no such folder; name another place"),
+    (PermissionError(13, "x", "here/sub/a"), 2, "but you may not write there at here/sub/a; name"),
+    (durable.failed(Path("here"), OSError(20, "x")), 2, "but a file is where a folder is needed; name"),
+    (durable.failed(Path("here"), OSError(28, "No space left on device")), 1, "cannot write 'here': No space left"),
+])  # fmt: skip
 def test_a_wrong_place_to_write_is_a_wrong_command_line(
     error: OSError, code: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,16 +102,13 @@ def test_two_packages_with_one_name(site: Path, tmp_path: Path, monkeypatch: pyt
         find_policy("in-turn")
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ("no_such_package.policy:X", "module 'no_such_package.policy' is not found"),
-        ("inturn.policy:Gone", "has no class 'Gone'"),
-        ("inturn.broken:X", "line 2: ZeroDivisionError"),
-        ("inturn.parts", "expected FILE.py:CLASS"),
-        ("inturn.parts:first", "is no class but function"),
-    ],
-)
+@pytest.mark.parametrize(("place", "words"), [
+    ("no_such_package.policy:X", "module 'no_such_package.policy' is not found"),
+    ("inturn.policy:Gone", "has no class 'Gone'"),
+    ("inturn.broken:X", "line 2: ZeroDivisionError"),
+    ("inturn.parts", "expected FILE.py:CLASS"),
+    ("inturn.parts:first", "is no class but function"),
+])  # fmt: skip
 def test_a_broken_package_fails_where_it_is_named(
     place: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

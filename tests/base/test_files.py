@@ -128,33 +128,27 @@ def test_members_of_bombs_and_ruins(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         [read() for _, read in members(plain)]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a = " + "[" * 5000, "nests more than 100 levels"),
-        ("a" + ".a" * 500 + " = 1", "nests more than 100 levels"),
-        ("a = " + "9" * 5000, "whole number of more than 4,300 digits"),
-        ("a = 1\na = 2", "not TOML: Cannot overwrite a value"),
-        ("# " + "x" * 2**20, "more than 1,048,576 bytes of TOML"),
-        ("a = 2020-99-99", "not TOML"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("a = " + "[" * 5000, "nests more than 100 levels"),
+    ("a" + ".a" * 500 + " = 1", "nests more than 100 levels"),
+    ("a = " + "9" * 5000, "whole number of more than 4,300 digits"),
+    ("a = 1\na = 2", "not TOML: Cannot overwrite a value"),
+    ("# " + "x" * 2**20, "more than 1,048,576 bytes of TOML"),
+    ("a = 2020-99-99", "not TOML"),
+])  # fmt: skip
 def test_toml(text: str, message: str) -> None:
     """Depth, digits, size and doubled keys have errors of their own."""
     with pytest.raises(InputError, match=message):
         parse_toml(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[" * 100_000, "nests more than 100 levels"),
-        ("[" * 101 + "]" * 101, "nests more than 100 levels"),
-        ("9" * 5000, "whole number of more than 4,300 digits"),
-        (b"\xff", "not a UTF-8 text"),
-        ("{", "line 1, column 2"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("[" * 100_000, "nests more than 100 levels"),
+    ("[" * 101 + "]" * 101, "nests more than 100 levels"),
+    ("9" * 5000, "whole number of more than 4,300 digits"),
+    (b"\xff", "not a UTF-8 text"),
+    ("{", "line 1, column 2"),
+])  # fmt: skip
 def test_json(text: str | bytes, message: str) -> None:
     """Likewise; a hundred levels are read, with a byte order mark too."""
     with pytest.raises(InputError, match=message):

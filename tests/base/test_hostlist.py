@@ -9,19 +9,16 @@ from hypothesis import strategies as st
 from spillway.base.hostlist import compressed, expanded
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("", ()),
-        ("compute-04", ("compute-04",)),
-        ("compute-[01-03]", ("compute-01", "compute-02", "compute-03")),
-        ("n[9-11,14]", ("n9", "n10", "n11", "n14")),
-        ("n[1-2]x,m", ("n1x", "n2x", "m")),
-        ("r[1-2]n[08-09],r3", ("r1n08", "r1n09", "r2n08", "r2n09", "r3")),
-        ("n[1][2]x[3]", ("n12x3",)),
-        ("n[098-101]", ("n098", "n099", "n100", "n101")),
-    ],
-)
+@pytest.mark.parametrize(("text", "names"), [
+    ("", ()),
+    ("compute-04", ("compute-04",)),
+    ("compute-[01-03]", ("compute-01", "compute-02", "compute-03")),
+    ("n[9-11,14]", ("n9", "n10", "n11", "n14")),
+    ("n[1-2]x,m", ("n1x", "n2x", "m")),
+    ("r[1-2]n[08-09],r3", ("r1n08", "r1n09", "r2n08", "r2n09", "r3")),
+    ("n[1][2]x[3]", ("n12x3",)),
+    ("n[098-101]", ("n098", "n099", "n100", "n101")),
+])  # fmt: skip
 def test_expanded(text: str, names: tuple[str, ...]) -> None:
     """Ranges count upwards; leading zeros stay; all other text is unchanged."""
     assert expanded(text) == names

@@ -69,18 +69,15 @@ def test_describe_lists_options_in_order() -> None:
     assert infos["cap_s"].type is float
 
 
-@pytest.mark.parametrize(
-    ("name", "type_name", "expected"),
-    [
-        ("depth", "int", "a whole number from 0 to 100 (jobs)"),
-        ("weight", "float", "a number of at least 0"),
-        ("eager", "bool", "true or false"),
-        ("order", "choice", "one of fcfs, sjf"),
-        ("colour", "choice", "one of red, dark-blue"),
-        ("cap_s", "float", "a number of at least 0 (s), or none"),
-        ("label", "str", "a text"),
-    ],
-)
+@pytest.mark.parametrize(("name", "type_name", "expected"), [
+    ("depth", "int", "a whole number from 0 to 100 (jobs)"),
+    ("weight", "float", "a number of at least 0"),
+    ("eager", "bool", "true or false"),
+    ("order", "choice", "one of fcfs, sjf"),
+    ("colour", "choice", "one of red, dark-blue"),
+    ("cap_s", "float", "a number of at least 0 (s), or none"),
+    ("label", "str", "a text"),
+])  # fmt: skip
 def test_expectations_in_words(name: str, type_name: str, expected: str) -> None:
     """The words in lists and error messages come from one place."""
     info = {info.name: info for info in describe(Sample)}[name]
@@ -88,31 +85,28 @@ def test_expectations_in_words(name: str, type_name: str, expected: str) -> None
     assert info.expected == expected
 
 
-@pytest.mark.parametrize(
-    ("options", "field", "value"),
-    [
-        ({}, "depth", 1),
-        ({"depth": "100"}, "depth", 100),
-        ({"depth": " 3 "}, "depth", 3),
-        ({"depth": 3}, "depth", 3),
-        ({"depth": 3.0}, "depth", 3),
-        ({"weight": 1000001.0}, "weight", 1000001.0),
-        ({"label": " a, b "}, "label", " a, b "),
-        ({"weight": "1e3"}, "weight", 1000.0),
-        ({"weight": 2}, "weight", 2.0),
-        ({"slack": "inf"}, "slack", math.inf),
-        ({"eager": "no"}, "eager", False),
-        ({"eager": "ON"}, "eager", True),
-        ({"eager": False}, "eager", False),
-        ({"order": "sjf"}, "order", "sjf"),
-        ({"colour": "dark-blue"}, "colour", Colour.DARK_BLUE),
-        ({"colour": Colour.DARK_BLUE}, "colour", Colour.DARK_BLUE),
-        ({"cap_s": "2.5"}, "cap_s", 2.5),
-        ({"cap_s": "None"}, "cap_s", None),
-        ({"cap_s": None}, "cap_s", None),
-        ({}, "inner", 7),
-    ],
-)
+@pytest.mark.parametrize(("options", "field", "value"), [
+    ({}, "depth", 1),
+    ({"depth": "100"}, "depth", 100),
+    ({"depth": " 3 "}, "depth", 3),
+    ({"depth": 3}, "depth", 3),
+    ({"depth": 3.0}, "depth", 3),
+    ({"weight": 1000001.0}, "weight", 1000001.0),
+    ({"label": " a, b "}, "label", " a, b "),
+    ({"weight": "1e3"}, "weight", 1000.0),
+    ({"weight": 2}, "weight", 2.0),
+    ({"slack": "inf"}, "slack", math.inf),
+    ({"eager": "no"}, "eager", False),
+    ({"eager": "ON"}, "eager", True),
+    ({"eager": False}, "eager", False),
+    ({"order": "sjf"}, "order", "sjf"),
+    ({"colour": "dark-blue"}, "colour", Colour.DARK_BLUE),
+    ({"colour": Colour.DARK_BLUE}, "colour", Colour.DARK_BLUE),
+    ({"cap_s": "2.5"}, "cap_s", 2.5),
+    ({"cap_s": "None"}, "cap_s", None),
+    ({"cap_s": None}, "cap_s", None),
+    ({}, "inner", 7),
+])  # fmt: skip
 def test_build_reads_texts_and_typed_values(options: dict[str, Any], field: str, value: Any) -> None:
     """Texts come from the command line, typed values from TOML files; both give the same."""
     built = getattr(build(Sample, options), field)
@@ -120,32 +114,29 @@ def test_build_reads_texts_and_typed_values(options: dict[str, Any], field: str,
     assert type(built) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"depth": "-1"}, "option 'depth' must be a whole number from 0 to 100 (jobs), got '-1'"),
-        ({"depth": "101"}, "got '101'"),
-        ({"depth": "2.5"}, "must be a whole number"),
-        ({"depth": 2.5}, "got '2.5'"),
-        ({"depth": True}, "got 'true'"),
-        ({"depth": math.inf}, "got 'inf'"),
-        ({"weight": 10**400}, "must be a number of at least 0, got '1000"),
-        ({"weight": None}, "must be a number of at least 0, got 'none'"),
-        ({"eager": 1}, "option 'eager' must be true or false, got '1'"),
-        ({"depth": ""}, "got ''"),
-        ({"weight": "nan"}, "option 'weight' must be a number of at least 0, got 'nan'"),
-        ({"weight": "inf"}, "got 'inf'"),
-        ({"slack": "-inf"}, "got '-inf'"),
-        ({"eager": "maybe"}, "option 'eager' must be true or false, got 'maybe'"),
-        ({"order": "lifo"}, "option 'order' must be one of fcfs, sjf, got 'lifo'"),
-        ({"colour": "green"}, "option 'colour' must be one of red, dark-blue, got 'green'"),
-        ({"some": "dark-blue"}, "must be one of red, got 'dark-blue'"),
-        ({"cap_s": "-1"}, "or none, got '-1'"),
-        ({"dept": "1"}, "unknown option 'dept'; known options: depth, weight"),
-        ({"dept": "1"}, "did you mean 'depth'?"),
-        ({"inner": "1"}, "unknown option 'inner'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"depth": "-1"}, "option 'depth' must be a whole number from 0 to 100 (jobs), got '-1'"),
+    ({"depth": "101"}, "got '101'"),
+    ({"depth": "2.5"}, "must be a whole number"),
+    ({"depth": 2.5}, "got '2.5'"),
+    ({"depth": True}, "got 'true'"),
+    ({"depth": math.inf}, "got 'inf'"),
+    ({"weight": 10**400}, "must be a number of at least 0, got '1000"),
+    ({"weight": None}, "must be a number of at least 0, got 'none'"),
+    ({"eager": 1}, "option 'eager' must be true or false, got '1'"),
+    ({"depth": ""}, "got ''"),
+    ({"weight": "nan"}, "option 'weight' must be a number of at least 0, got 'nan'"),
+    ({"weight": "inf"}, "got 'inf'"),
+    ({"slack": "-inf"}, "got '-inf'"),
+    ({"eager": "maybe"}, "option 'eager' must be true or false, got 'maybe'"),
+    ({"order": "lifo"}, "option 'order' must be one of fcfs, sjf, got 'lifo'"),
+    ({"colour": "green"}, "option 'colour' must be one of red, dark-blue, got 'green'"),
+    ({"some": "dark-blue"}, "must be one of red, got 'dark-blue'"),
+    ({"cap_s": "-1"}, "or none, got '-1'"),
+    ({"dept": "1"}, "unknown option 'dept'; known options: depth, weight"),
+    ({"dept": "1"}, "did you mean 'depth'?"),
+    ({"inner": "1"}, "unknown option 'inner'"),
+])  # fmt: skip
 def test_build_refuses(options: dict[str, Any], message: str) -> None:
     """The error names the option, the permitted values, the given value, and the known names."""
     with pytest.raises(OptionError) as caught:
@@ -185,22 +176,19 @@ def test_an_option_of_an_impossible_type_is_a_mistake_in_the_code() -> None:
         describe(Wrong)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1000001.0, "1000001"),
-        (400000.0, "400000"),
-        (3.6e12, "3.6e+12"),
-        (1e16 + 2, "1.0000000000000002e+16"),
-        (0.1, "0.1"),
-        (-0.0, "-0"),
-        (math.inf, "inf"),
-        (1000001, "1000001"),
-        (True, "true"),
-        (None, "none"),
-        (Colour.DARK_BLUE, "dark-blue"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    (1000001.0, "1000001"),
+    (400000.0, "400000"),
+    (3.6e12, "3.6e+12"),
+    (1e16 + 2, "1.0000000000000002e+16"),
+    (0.1, "0.1"),
+    (-0.0, "-0"),
+    (math.inf, "inf"),
+    (1000001, "1000001"),
+    (True, "true"),
+    (None, "none"),
+    (Colour.DARK_BLUE, "dark-blue"),
+])  # fmt: skip
 def test_texts_of_values(value: Any, text: str) -> None:
     """As short as may be, and no digit is lost (1000001.0 was shown as 1e+06)."""
     assert show(value) == text

@@ -37,37 +37,31 @@ class Greedy:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "options"),
-    [
-        ("io", "io", {}),
-        ("io:max-phases=3", "io", {"max_phases": "3"}),
-        ("io:a=1, b=x:y", "io", {"a": "1", "b": "x:y"}),
-        ("io:file=other.py:Class", "io", {"file": "other.py:Class"}),
-        ("mine.py:Greedy", "mine.py:Greedy", {}),
-        ("./some dir/mine.py:Greedy:depth=3", "./some dir/mine.py:Greedy", {"depth": "3"}),
-        ("package.module:Greedy:depth=3,b=p=q", "package.module:Greedy", {"depth": "3", "b": "p=q"}),
-        ("mine.py", "mine.py", {}),
-        (" io ", "io", {}),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "options"), [
+    ("io", "io", {}),
+    ("io:max-phases=3", "io", {"max_phases": "3"}),
+    ("io:a=1, b=x:y", "io", {"a": "1", "b": "x:y"}),
+    ("io:file=other.py:Class", "io", {"file": "other.py:Class"}),
+    ("mine.py:Greedy", "mine.py:Greedy", {}),
+    ("./some dir/mine.py:Greedy:depth=3", "./some dir/mine.py:Greedy", {"depth": "3"}),
+    ("package.module:Greedy:depth=3,b=p=q", "package.module:Greedy", {"depth": "3", "b": "p=q"}),
+    ("mine.py", "mine.py", {}),
+    (" io ", "io", {}),
+])  # fmt: skip
 def test_a_specification_is_split(text: str, name: str, options: dict[str, str]) -> None:
     """Name and texts; a value may hold colons and equals signs."""
     assert split_spec(text) == (name, options)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "NAME"),
-        (":a=1", "NAME"),
-        ("=1", "NAME"),
-        ("io:", "after the last colon"),
-        ("mine.py:Greedy:", "after the last colon"),
-        ("io:a=1,b", "key=value"),
-        ("io:a=1,a=2", "twice"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "NAME"),
+    (":a=1", "NAME"),
+    ("=1", "NAME"),
+    ("io:", "after the last colon"),
+    ("mine.py:Greedy:", "after the last colon"),
+    ("io:a=1,b", "key=value"),
+    ("io:a=1,a=2", "twice"),
+])  # fmt: skip
 def test_a_wrong_specification_is_refused(text: str, words: str) -> None:
     """The error states the expected form."""
     with pytest.raises(OptionError, match=words):
@@ -181,18 +175,15 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, words: 
         assert {name for name in sys.modules if name.startswith("outside_")} == before
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("mine.py", "No such file"),
-        ("mine", "expected FILE.py:CLASS or MODULE:CLASS"),
-        ("mine.py:", "expected FILE.py:CLASS or MODULE:CLASS"),
-        ("no_such_file.py:Greedy", "No such file"),
-        ("no_such_module:Greedy", "module 'no_such_module' is not found"),
-        ("no_such.module:Greedy", "module 'no_such.module' is not found"),
-        ("spillway.schedulers.policies.backfill:Backfil", "did you mean 'Backfill'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("mine.py", "No such file"),
+    ("mine", "expected FILE.py:CLASS or MODULE:CLASS"),
+    ("mine.py:", "expected FILE.py:CLASS or MODULE:CLASS"),
+    ("no_such_file.py:Greedy", "No such file"),
+    ("no_such_module:Greedy", "module 'no_such_module' is not found"),
+    ("no_such.module:Greedy", "module 'no_such.module' is not found"),
+    ("spillway.schedulers.policies.backfill:Backfil", "did you mean 'Backfill'"),
+])  # fmt: skip
 def test_what_is_not_there_is_said(text: str, words: str) -> None:
     """Missing files, modules and classes."""
     with pytest.raises(OptionError, match=words):
@@ -220,17 +211,12 @@ def test_a_file_with_one_policy_needs_no_class(tmp_path: Path, content: str) -> 
     assert split_spec(f"{file}:depth=3") == (str(file), {"depth": "3"})
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (
-            GOOD + GOOD.replace("Greedy", "Other").partition("option\n")[2],
-            "has 2 classes, Greedy, Other: say .*mine.py:Greedy",
-        ),
-        ("class Greedy:\n    pass\n", "no frozen dataclass with a method __call__; its classes are Greedy"),
-        ("x = 1\n", "no frozen dataclass with a method __call__; it has no class of its own"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    (GOOD + GOOD.replace("Greedy", "Other").partition("option\n")[2],
+     "has 2 classes, Greedy, Other: say .*mine.py:Greedy"),
+    ("class Greedy:\n    pass\n", "no frozen dataclass with a method __call__; its classes are Greedy"),
+    ("x = 1\n", "no frozen dataclass with a method __call__; it has no class of its own"),
+])  # fmt: skip
 def test_a_file_with_none_or_several_policies_names_them(tmp_path: Path, content: str, words: str) -> None:
     """In one line."""
     file = tmp_path / "mine.py"

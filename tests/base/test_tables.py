@@ -51,21 +51,18 @@ def test_tables_in_tables() -> None:
     assert found == Cupboard((Shelf(3), Shelf(1, "none")), Shelf(9), 300.0, "red")
 
 
-@pytest.mark.parametrize(
-    ("table", "words"),
-    [
-        ({}, "shelf: this key is missing"),
-        ({"shelf": []}, r"shelf: expected one table or more in a list, got \[\]"),
-        ({"shelf": [{"width": 3}, 4]}, r"shelf\[1\]: expected a table, got 4"),
-        ({"shelf": [{"width": 3}, {}]}, r"shelf\[1\].width: this key is missing"),
-        ({"shelf": [{"width": 10}]}, r"shelf\[0\].width: must be a whole number from 1 to 9, got '10'"),
-        ({"shelf": [{"width": "3"}]}, r"shelf\[0\].width: must be a whole number from 1 to 9, got '3'"),
-        ({"shelf": [{"width": 3}], "door": {"widht": 1}}, "door.widht: unknown key; known here: width, label"),
-        ({"shelf": [{"width": 3}], "opens": 5}, "opens: expected minutes such as '5min', got 5"),
-        ({"shelf": [{"width": 3}], "colour": "blue"}, "colour: must be one of red, green, got 'blue'"),
-        ({"shelf": [{"width": 3}], "colour": "green"}, "^what is green needs a door"),
-    ],
-)
+@pytest.mark.parametrize(("table", "words"), [
+    ({}, "shelf: this key is missing"),
+    ({"shelf": []}, r"shelf: expected one table or more in a list, got \[\]"),
+    ({"shelf": [{"width": 3}, 4]}, r"shelf\[1\]: expected a table, got 4"),
+    ({"shelf": [{"width": 3}, {}]}, r"shelf\[1\].width: this key is missing"),
+    ({"shelf": [{"width": 10}]}, r"shelf\[0\].width: must be a whole number from 1 to 9, got '10'"),
+    ({"shelf": [{"width": "3"}]}, r"shelf\[0\].width: must be a whole number from 1 to 9, got '3'"),
+    ({"shelf": [{"width": 3}], "door": {"widht": 1}}, "door.widht: unknown key; known here: width, label"),
+    ({"shelf": [{"width": 3}], "opens": 5}, "opens: expected minutes such as '5min', got 5"),
+    ({"shelf": [{"width": 3}], "colour": "blue"}, "colour: must be one of red, green, got 'blue'"),
+    ({"shelf": [{"width": 3}], "colour": "green"}, "^what is green needs a door"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(table: dict[str, Any], words: str) -> None:
     """The error states the key with its path, the expected value and the given one."""
     with pytest.raises(OptionError, match=words):

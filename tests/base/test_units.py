@@ -12,24 +12,21 @@ from hypothesis import strategies as st
 from spillway.base import units
 
 
-@pytest.mark.parametrize(
-    ("scale", "text", "value"),
-    [
-        (units.SPEED, "1Gf", 1e9),
-        (units.SPEED, "2.5gigaflops", 2.5e9),
-        (units.SPEED, "100", 100.0),
-        (units.BANDWIDTH, "1250MBps", 1.25e9),
-        (units.BANDWIDTH, "10Gbps", 1.25e9),
-        (units.BANDWIDTH, "1KiBps", 1024.0),
-        (units.BANDWIDTH, "8Kibps", 1024.0),
-        (units.BANDWIDTH, "1e6kBps", 1e9),
-        (units.TIME, "50us", 50 * 1e-6),
-        (units.TIME, "2h", 7200.0),
-        (units.TIME, "0", 0.0),
-        (units.SIZE, "40GB", 40e9),
-        (units.SIZE, "1GiB", 1073741824.0),
-    ],
-)
+@pytest.mark.parametrize(("scale", "text", "value"), [
+    (units.SPEED, "1Gf", 1e9),
+    (units.SPEED, "2.5gigaflops", 2.5e9),
+    (units.SPEED, "100", 100.0),
+    (units.BANDWIDTH, "1250MBps", 1.25e9),
+    (units.BANDWIDTH, "10Gbps", 1.25e9),
+    (units.BANDWIDTH, "1KiBps", 1024.0),
+    (units.BANDWIDTH, "8Kibps", 1024.0),
+    (units.BANDWIDTH, "1e6kBps", 1e9),
+    (units.TIME, "50us", 50 * 1e-6),
+    (units.TIME, "2h", 7200.0),
+    (units.TIME, "0", 0.0),
+    (units.SIZE, "40GB", 40e9),
+    (units.SIZE, "1GiB", 1073741824.0),
+])  # fmt: skip
 def test_parse(scale: units.Scale, text: str, value: float) -> None:
     """SimGrid's units, decimal and binary, bits and bytes; without a unit the base unit."""
     assert scale.parse(text) == value
@@ -57,59 +54,50 @@ def test_round_trip(value: float, scale: units.Scale) -> None:
     assert scale.parse(scale.write(value)) == value
 
 
-@pytest.mark.parametrize(
-    ("scale", "text", "value"),
-    [
-        (units.SIZE, "200 GB", 2e11),
-        (units.SIZE, " 200GB ", 2e11),
-        (units.SIZE, "1.5 TiB", 1.5 * 2**40),
-        (units.SIZE, "64KB", 64e3),
-        (units.SIZE, "0", 0.0),
-        (units.BANDWIDTH, "5 GB/s", 5e9),
-        (units.BANDWIDTH, "1GiB/s", 2.0**30),
-        (units.TIME, "24h", 86_400.0),
-        (units.TIME, "30 min", 1800.0),
-    ],
-)
+@pytest.mark.parametrize(("scale", "text", "value"), [
+    (units.SIZE, "200 GB", 2e11),
+    (units.SIZE, " 200GB ", 2e11),
+    (units.SIZE, "1.5 TiB", 1.5 * 2**40),
+    (units.SIZE, "64KB", 64e3),
+    (units.SIZE, "0", 0.0),
+    (units.BANDWIDTH, "5 GB/s", 5e9),
+    (units.BANDWIDTH, "1GiB/s", 2.0**30),
+    (units.TIME, "24h", 86_400.0),
+    (units.TIME, "30 min", 1800.0),
+])  # fmt: skip
 def test_what_a_person_writes(scale: units.Scale, text: str, value: float) -> None:
     """A space before the unit, and the units that people write."""
     assert scale.read(text) == value
 
 
-@pytest.mark.parametrize(
-    ("scale", "text", "message"),
-    [
-        (units.SIZE, "200", "'200' has no unit: expected one of B, kB, MB, GB, TB, such as '40GB'"),
-        (units.SIZE, "1.2", "'1.2' has no unit"),
-        (units.BANDWIDTH, "5e9", "'5e9' has no unit: expected one of Bps, kBps, MBps, GBps, TBps, such as '1250MBps'"),
-        (units.SIZE, "4 elephants", "unknown unit 'elephants'"),
-        (units.SIZE, "GB", "expected a number with a unit such as '40GB', got 'GB'"),
-        (units.SIZE, "-1 GB", "must be finite and not negative"),
-        (units.TIME, "3 weeks", "unknown unit 'weeks'"),
-    ],
-)
+@pytest.mark.parametrize(("scale", "text", "message"), [
+    (units.SIZE, "200", "'200' has no unit: expected one of B, kB, MB, GB, TB, such as '40GB'"),
+    (units.SIZE, "1.2", "'1.2' has no unit"),
+    (units.BANDWIDTH, "5e9", "'5e9' has no unit: expected one of Bps, kBps, MBps, GBps, TBps, such as '1250MBps'"),
+    (units.SIZE, "4 elephants", "unknown unit 'elephants'"),
+    (units.SIZE, "GB", "expected a number with a unit such as '40GB', got 'GB'"),
+    (units.SIZE, "-1 GB", "must be finite and not negative"),
+    (units.TIME, "3 weeks", "unknown unit 'weeks'"),
+])  # fmt: skip
 def test_a_bare_number_is_no_quantity(scale: units.Scale, text: str, message: str) -> None:
     """A bare 200 hardly means bytes: the error lists the units. SimGrid's files have bare numbers (``parse``)."""
     with pytest.raises(ValueError, match=re.escape(message)):
         scale.read(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "scale", "value"),
-    [
-        ("x1.2", units.SIZE, 48e9),
-        ("+20%", units.SIZE, 48e9),
-        ("-25 %", units.SIZE, 30e9),
-        ("200 GB", units.SIZE, 2e11),
-        ("x0.5", None, 20e9),
-        ("120", None, 120.0),
-        ("+40TB", units.SIZE, 40.04e12),
-        ("+ 5 GB", units.SIZE, 45e9),
-        ("-10GB", units.SIZE, 30e9),
-        ("+20", None, 40e9 + 20),
-        ("-2", None, 40e9 - 2),
-    ],
-)
+@pytest.mark.parametrize(("text", "scale", "value"), [
+    ("x1.2", units.SIZE, 48e9),
+    ("+20%", units.SIZE, 48e9),
+    ("-25 %", units.SIZE, 30e9),
+    ("200 GB", units.SIZE, 2e11),
+    ("x0.5", None, 20e9),
+    ("120", None, 120.0),
+    ("+40TB", units.SIZE, 40.04e12),
+    ("+ 5 GB", units.SIZE, 45e9),
+    ("-10GB", units.SIZE, 30e9),
+    ("+20", None, 40e9 + 20),
+    ("-2", None, 40e9 - 2),
+])  # fmt: skip
 def test_changes(text: str, scale: units.Scale | None, value: float) -> None:
     """A factor or a percentage of the current value, an amount more or less (was: a new value), or a new value."""
     assert units.changed(text, 40e9, scale) == pytest.approx(value)

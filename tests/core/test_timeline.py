@@ -85,25 +85,22 @@ def busy_timeline() -> Timeline:
     return timeline
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "allocation", "message"),
-    [
-        (0.0, 6.0, Allocation((0, 1)), "cannot reserve at 5.0 s: node n1 is not free"),
-        (7.0, 99.0, Allocation((0,), (0,), 5), "cannot reserve at 7.0 s: storage s0 has 4 free of 10, 5 requested"),
-        (0.0, 6.0, Allocation((0,), (), 0, 4), "cannot reserve at 5.0 s: link switch has 3 free of 10, 4 requested"),
-        (0.0, 1.0, Allocation((0, 2)), "node indices must lie between 0 and 2 - 1"),
-        (0.0, 1.0, Allocation((0, 0)), "occur once"),
-        (0.0, 1.0, Allocation((0,), (1,), 1), "storage indices must lie between 0 and 1 - 1"),
-        (0.0, 1.0, Allocation((0, 1), (0,), 1), "one storage per node"),
-        (-1.0, 1.0, Allocation((0,)), "must begin at 0.0 s or later"),
-        (3.0, 2.0, Allocation((0,)), "not end before"),
-        (0.0, 1.0, Allocation((0, 1), (0, 0), 2**62), r"sizes must be >= 0, and fit all storage \(10 bytes\)"),
-        (0.0, 1.0, Allocation((0,), (0,), -1), "sizes must be >= 0"),
-        (0.0, 1.0, Allocation((0,), (), 0, -1), "sizes must be >= 0"),
-        (0.0, 1.0, Allocation((0, 1), (), 0, 2**62), "link switch has 10 free of 10, 22 requested"),
-        (math.nan, 2.0, Allocation((0,)), "must begin"),
-    ],
-)
+@pytest.mark.parametrize(("start", "end", "allocation", "message"), [
+    (0.0, 6.0, Allocation((0, 1)), "cannot reserve at 5.0 s: node n1 is not free"),
+    (7.0, 99.0, Allocation((0,), (0,), 5), "cannot reserve at 7.0 s: storage s0 has 4 free of 10, 5 requested"),
+    (0.0, 6.0, Allocation((0,), (), 0, 4), "cannot reserve at 5.0 s: link switch has 3 free of 10, 4 requested"),
+    (0.0, 1.0, Allocation((0, 2)), "node indices must lie between 0 and 2 - 1"),
+    (0.0, 1.0, Allocation((0, 0)), "occur once"),
+    (0.0, 1.0, Allocation((0,), (1,), 1), "storage indices must lie between 0 and 1 - 1"),
+    (0.0, 1.0, Allocation((0, 1), (0,), 1), "one storage per node"),
+    (-1.0, 1.0, Allocation((0,)), "must begin at 0.0 s or later"),
+    (3.0, 2.0, Allocation((0,)), "not end before"),
+    (0.0, 1.0, Allocation((0, 1), (0, 0), 2**62), r"sizes must be >= 0, and fit all storage \(10 bytes\)"),
+    (0.0, 1.0, Allocation((0,), (0,), -1), "sizes must be >= 0"),
+    (0.0, 1.0, Allocation((0,), (), 0, -1), "sizes must be >= 0"),
+    (0.0, 1.0, Allocation((0, 1), (), 0, 2**62), "link switch has 10 free of 10, 22 requested"),
+    (math.nan, 2.0, Allocation((0,)), "must begin"),
+])  # fmt: skip
 def test_refused_reservations(start: float, end: float, allocation: Allocation, message: str) -> None:
     """The error states the resource and the time; nothing is changed."""
     timeline = busy_timeline()

@@ -93,19 +93,16 @@ def test_search_works_from_disk(page: Page, site: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "index",
-        "reference/policies",
-        "reference/commands/run",
-        "architecture",
-        "api/view",
-        "gallery",
-        "models",
-        "thesis",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "index",
+    "reference/policies",
+    "reference/commands/run",
+    "architecture",
+    "api/view",
+    "gallery",
+    "models",
+    "thesis",
+])  # fmt: skip
 def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> None:
     """The page is no wider than the window; a table that is wider scrolls in its own box."""
     show(page, site / f"{name}.html", width)

@@ -192,21 +192,18 @@ def test_a_wrong_name_is_refused_before_anything_runs() -> None:
         sw.compaer  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("chosen", "words"),
-    [
-        ({"tau_s": -1}, "option 'tau_s' must be a number from 0.001 to 1e+09 (s), got '-1'"),
-        ({"tau_s": "x"}, "option 'tau_s' must be"),
-        ({"workers": "x"}, "option 'workers' must be a whole number from 0 to 100000, got 'x'"),
-        ({"workers": -1}, "option 'workers' must be a whole number from 0 to 100000, got '-1'"),
-        ({"seeds": {1: 2}}, "seeds: expected a whole number or a list of them, got {1: 2}"),
-        ({"seeds": "12"}, "seeds: expected a whole number"),
-        ({"seeds": [1, 2.5]}, "seeds: expected a whole number of at least 0 or a list of them, got 2.5"),
-        ({"seeds": True}, "seeds: expected a whole number"),
-        ({"engine": "x"}, "option 'engine' must be"),
-        ({"events": 1}, "option 'events' must be a text, got '1'"),
-    ],
-)
+@pytest.mark.parametrize(("chosen", "words"), [
+    ({"tau_s": -1}, "option 'tau_s' must be a number from 0.001 to 1e+09 (s), got '-1'"),
+    ({"tau_s": "x"}, "option 'tau_s' must be"),
+    ({"workers": "x"}, "option 'workers' must be a whole number from 0 to 100000, got 'x'"),
+    ({"workers": -1}, "option 'workers' must be a whole number from 0 to 100000, got '-1'"),
+    ({"seeds": {1: 2}}, "seeds: expected a whole number or a list of them, got {1: 2}"),
+    ({"seeds": "12"}, "seeds: expected a whole number"),
+    ({"seeds": [1, 2.5]}, "seeds: expected a whole number of at least 0 or a list of them, got 2.5"),
+    ({"seeds": True}, "seeds: expected a whole number"),
+    ({"engine": "x"}, "option 'engine' must be"),
+    ({"events": 1}, "option 'events' must be a text, got '1'"),
+])  # fmt: skip
 def test_a_wrong_value_is_refused_at_once(chosen: dict[str, Any], words: str, tmp_path: Path) -> None:
     """Failed before: inside a run, or with an error of Python's."""
     with pytest.raises(OptionError, match=re.escape(words)):
@@ -268,16 +265,13 @@ def test_the_machine_of_a_log(tmp_path: Path) -> None:
     assert sw.machine("tiny").spec.source == "tiny"
 
 
-@pytest.mark.parametrize(
-    ("of", "stated", "words"),
-    [
-        ((), {}, r"expected the name of a machine, nodes=N, or a log such as sw\.read"),
-        (("tiny",), {"nodes": 4}, "nodes= and platform= exclude each other"),
-        (("thesiss",), {}, "thesis"),
-        ((), {"nodes": 4, "burst_buffer_total": "80"}, "burst_buffer_total=: "),
-        ((), {"nodes": 0}, "1 <= N"),
-    ],
-)
+@pytest.mark.parametrize(("of", "stated", "words"), [
+    ((), {}, r"expected the name of a machine, nodes=N, or a log such as sw\.read"),
+    (("tiny",), {"nodes": 4}, "nodes= and platform= exclude each other"),
+    (("thesiss",), {}, "thesis"),
+    ((), {"nodes": 4, "burst_buffer_total": "80"}, "burst_buffer_total=: "),
+    ((), {"nodes": 0}, "1 <= N"),
+])  # fmt: skip
 def test_a_wrong_machine_is_refused(of: tuple[str, ...], stated: dict[str, Any], words: str) -> None:
     """In the words of Python."""
     with pytest.raises((SpecError, PlatformError), match=words):
@@ -476,19 +470,16 @@ def test_what_a_script_does_to_its_constants_is_done_again(monkeypatch: pytest.M
     assert "play" not in names
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"logs": 5}, "expected a log by name, file or sw.read(...), got 5"),
-        ({"logs": b"kth-like"}, "expected a log by name"),
-        ({"machine": 5}, "machine: expected a name, a file or a result of machine(), got 5"),
-        ({"settings": 5}, "settings: expected values by name"),
-        ({"folder": 5}, "folder: expected a path, got 5"),
-        ({"models": [5]}, "models: expected texts, got 5"),
-        ({"policies": [lambda view: ()]}, "a function becomes the __call__(self, view) of a frozen dataclass"),
-        ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"logs": 5}, "expected a log by name, file or sw.read(...), got 5"),
+    ({"logs": b"kth-like"}, "expected a log by name"),
+    ({"machine": 5}, "machine: expected a name, a file or a result of machine(), got 5"),
+    ({"settings": 5}, "settings: expected values by name"),
+    ({"folder": 5}, "folder: expected a path, got 5"),
+    ({"models": [5]}, "models: expected texts, got 5"),
+    ({"policies": [lambda view: ()]}, "a function becomes the __call__(self, view) of a frozen dataclass"),
+    ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
+])  # fmt: skip
 def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -> None:
     """They were errors of Python's, or a workload called py-107."""
     with pytest.raises(sw.SpillwayError, match=re.escape(words)):

@@ -75,18 +75,9 @@ COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "report elsewhere": lambda got: ["report", str(got), "--out", "page.html"],
     "export": lambda got: ["export", str(run_of(got)), "jobs.swf"],
     "run": lambda got: [*RUN, "--out", str(got)],
-    "whatif": lambda got: [
-        "whatif",
-        "kth-like:jobs=5",
-        "--platform",
-        "tiny",
-        "--set",
-        "load=x1.1",
-        "--out",
-        str(got),
-    ],
+    "whatif": lambda got: ["whatif", "kth-like:jobs=5", "--platform", "tiny", "--set", "load=x1.1", "--out", str(got)],
     "study": lambda got: ["study", "thesis", "--quick", "--out", str(got)],
-}
+}  # fmt: skip
 LINKS: dict[str, Callable[[Path], Path]] = {
     "lock": lambda got: got / ".lock",
     "probe": lambda got: got / ".writable",

@@ -172,19 +172,16 @@ def test_no_command_line_is_needed() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"window": 0}, "window=0: expected from 1 to 1024 jobs"),
-        ({"guard_s": float("nan")}, "guard_s=nan"),
-        ({"engine": "warp"}, "engine='warp': expected one of fluid"),
-        ({"reward": "praise"}, "reward='praise': expected one of wait, slowdown"),
-        ({"jobs": 31}, "jobs=31: an episode has from 1 to 30 jobs"),
-        ({"reference": "eazy"}, "eazy"),
-        ({"reference": "gang"}, "share nodes in time"),
-        ({"settings": {"bb_life": "slurm"}}, "bb_life"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), [
+    ({"window": 0}, "window=0: expected from 1 to 1024 jobs"),
+    ({"guard_s": float("nan")}, "guard_s=nan"),
+    ({"engine": "warp"}, "engine='warp': expected one of fluid"),
+    ({"reward": "praise"}, "reward='praise': expected one of wait, slowdown"),
+    ({"jobs": 31}, "jobs=31: an episode has from 1 to 30 jobs"),
+    ({"reference": "eazy"}, "eazy"),
+    ({"reference": "gang"}, "share nodes in time"),
+    ({"settings": {"bb_life": "slurm"}}, "bb_life"),
+])  # fmt: skip
 def test_wrong_options_are_refused_in_one_line(options: dict[str, Any], words: str, tmp_path: Path) -> None:
     """When the environment is made."""
     with pytest.raises(InputError, match=words) as refused:

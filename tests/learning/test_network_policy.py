@@ -92,17 +92,14 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert network.text_of(again) == path.read_text(encoding="ascii")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "end in one unit"),
-        ("0,0.5,1,2\n0,0.5,1\n", "units of layer 0 have weights for different numbers of inputs"),
-        ("0,0.5,1,2\n1,0.5,1,2\n", "layer 1 has 2 inputs, the one before 1 units"),
-        ("0,0.5,nan\n", "no numbers"),
-        ("0,0.5,one\n", "one"),
-        (LINES.replace("1,0.25", "1,1,1,1\n1,0.25"), "end in one unit"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "end in one unit"),
+    ("0,0.5,1,2\n0,0.5,1\n", "units of layer 0 have weights for different numbers of inputs"),
+    ("0,0.5,1,2\n1,0.5,1,2\n", "layer 1 has 2 inputs, the one before 1 units"),
+    ("0,0.5,nan\n", "no numbers"),
+    ("0,0.5,one\n", "one"),
+    (LINES.replace("1,0.25", "1,1,1,1\n1,0.25"), "end in one unit"),
+])  # fmt: skip
 def test_what_is_no_network_is_refused(text: str, words: str, tmp_path: Path) -> None:
     """In one line that names the file."""
     path = tmp_path / "broken.csv"

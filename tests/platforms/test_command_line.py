@@ -60,25 +60,16 @@ def test_check_says_what_to_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["check", "nowhere"], "no platform 'nowhere'; give a file"),
-        (
-            ["check", str(MALFORMED / "bad_unit.xml")],
-            f"{MALFORMED / 'bad_unit.xml'}, line 3: host 'a'",
-        ),
-        (
-            ["check", str(MALFORMED / "unknown_key.toml")],
-            f"{MALFORMED / 'unknown_key.toml'}: pfs.bandwith",
-        ),
-        (["generate", "tiny", "--out", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
-        (["generate", "x.xml", "--out", "y.xml"], "x.xml: is SimGrid XML already"),
-        (["generate", "tiny", "-s", "pfs", "--out", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
-        (["draw", "tiny", "--out", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
-        (["draw", "tiny", "--out", "x.unknown"], "x.unknown: cannot write the picture"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["check", "nowhere"], "no platform 'nowhere'; give a file"),
+    (["check", str(MALFORMED / "bad_unit.xml")], f"{MALFORMED / 'bad_unit.xml'}, line 3: host 'a'"),
+    (["check", str(MALFORMED / "unknown_key.toml")], f"{MALFORMED / 'unknown_key.toml'}: pfs.bandwith"),
+    (["generate", "tiny", "--out", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
+    (["generate", "x.xml", "--out", "y.xml"], "x.xml: is SimGrid XML already"),
+    (["generate", "tiny", "-s", "pfs", "--out", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
+    (["draw", "tiny", "--out", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
+    (["draw", "tiny", "--out", "x.unknown"], "x.unknown: cannot write the picture"),
+])  # fmt: skip
 def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One line on standard error, exit code 2."""
     assert main(arguments) == 2

@@ -71,16 +71,13 @@ def test_cluster_alone(tmp_path: Path) -> None:
     assert_equal_to_simgrid(load_platform(file), simgrid_facts(file))
 
 
-@pytest.mark.parametrize(
-    ("name", "stride", "ordered"),
-    [
-        ("thesis", 1, True),
-        ("tiny", 1, False),
-        ("herbein-small", 1, False),
-        ("cts1", 20011, False),
-        ("tuolumne", 50021, False),
-    ],
-)
+@pytest.mark.parametrize(("name", "stride", "ordered"), [
+    ("thesis", 1, True),
+    ("tiny", 1, False),
+    ("herbein-small", 1, False),
+    ("cts1", 20011, False),
+    ("tuolumne", 50021, False),
+])  # fmt: skip
 def test_builtin_platforms_load_in_simgrid(name: str, stride: int, ordered: bool, tmp_path: Path) -> None:
     """The generated platform loads in SimGrid and has the same meaning there as here."""
     file = tmp_path / f"{name}.xml"

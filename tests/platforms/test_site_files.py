@@ -175,27 +175,17 @@ def test_devices_read_and_write(tmp_path: Path) -> None:
 FAULTS: dict[str, tuple[Any, str]] = {
     "no table": ({"computes": {}}, "rabbits: expected an object, got nothing"),
     "no rabbits": ({"computes": {}, "rabbits": {}}, "rabbits: expected one rabbit or more, got an empty table"),
-    "capacity": (
-        {"computes": {}, "rabbits": {"r": {"capacity": 1.5, "hostlist": ""}}},
-        "rabbits.r.capacity: expected whole bytes, at least 0 and below 2\\^53, got 1.5",
-    ),
-    "hostlist": (
-        {"computes": {}, "rabbits": {"r": {"capacity": 1, "hostlist": "n["}}},
-        r"rabbits.r.hostlist: expected host names such as .*, got 'n\['",
-    ),
-    "other rabbit": (
-        {"computes": {"n1": "s"}, "rabbits": {"r": {"capacity": 1, "hostlist": "n1"}}},
-        "rabbits.r.hostlist: node 'n1': 'computes' says 's'",
-    ),
-    "unserved": (
-        {"computes": {"n1": "r"}, "rabbits": {"r": {"capacity": 1, "hostlist": ""}}},
-        "computes.n1: 'r' does not name this node in its 'hostlist'",
-    ),
-    "twins": (
-        {"computes": {"r": "r"}, "rabbits": {"r": {"capacity": 1, "hostlist": "r"}}},
-        "'r' occurs at 2 places; a host has one",
-    ),
-}
+    "capacity": ({"computes": {}, "rabbits": {"r": {"capacity": 1.5, "hostlist": ""}}},
+     "rabbits.r.capacity: expected whole bytes, at least 0 and below 2\\^53, got 1.5"),
+    "hostlist": ({"computes": {}, "rabbits": {"r": {"capacity": 1, "hostlist": "n["}}},
+     r"rabbits.r.hostlist: expected host names such as .*, got 'n\['"),
+    "other rabbit": ({"computes": {"n1": "s"}, "rabbits": {"r": {"capacity": 1, "hostlist": "n1"}}},
+     "rabbits.r.hostlist: node 'n1': 'computes' says 's'"),
+    "unserved": ({"computes": {"n1": "r"}, "rabbits": {"r": {"capacity": 1, "hostlist": ""}}},
+     "computes.n1: 'r' does not name this node in its 'hostlist'"),
+    "twins": ({"computes": {"r": "r"}, "rabbits": {"r": {"capacity": 1, "hostlist": "r"}}},
+     "'r' occurs at 2 places; a host has one"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -216,35 +206,20 @@ def vertices(*kinds: str, **metadata: Any) -> list[dict[str, Any]]:
 CHAIN = [{"source": "0", "target": "1"}, {"source": "1", "target": "2"}]
 GRAPHS: dict[str, tuple[Any, Any, str]] = {
     "no list": ({}, [], r"graph.nodes: expected a list, got \{\}"),
-    "no type": (
-        [{"id": 1, "metadata": {}}],
-        [],
-        r"graph.nodes\[0\]: expected an 'id' and 'metadata' with a 'type', .*",
-    ),
+    "no type": ([{"id": 1, "metadata": {}}], [],
+     r"graph.nodes\[0\]: expected an 'id' and 'metadata' with a 'type', .*"),
     "same id": (vertices("node") * 2, [], r"graph.nodes\[1\].id: '0' is that of graph.nodes\[0\] too"),
-    "edge": (
-        vertices("node"),
-        [{"source": "0", "target": "7"}],
-        r"graph.edges\[0\]: expected 'source' and 'target' among .*",
-    ),
-    "circle": (
-        vertices("cluster", "rack"),
-        [{"source": "0", "target": "1"}, {"source": "1", "target": "0"}],
-        r"graph.edges: graph.nodes\[0\] lies in itself, by way of others, or more than 100 levels deep",
-    ),
-    "unit": (
-        vertices("cluster", "rack", "ssd", unit="GiBi"),
-        CHAIN,
-        r"graph.nodes\[2\].metadata.unit: expected one of B, KB, .*, got 'GiBi'",
-    ),
-    "size": (
-        vertices("cluster", "rack", "ssd", unit="GiB", size=-1),
-        CHAIN,
-        r"graph.nodes\[2\].metadata.size: expected a whole number, got -1",
-    ),
+    "edge": (vertices("node"), [{"source": "0", "target": "7"}],
+     r"graph.edges\[0\]: expected 'source' and 'target' among .*"),
+    "circle": (vertices("cluster", "rack"), [{"source": "0", "target": "1"}, {"source": "1", "target": "0"}],
+     r"graph.edges: graph.nodes\[0\] lies in itself, by way of others, or more than 100 levels deep"),
+    "unit": (vertices("cluster", "rack", "ssd", unit="GiBi"), CHAIN,
+     r"graph.nodes\[2\].metadata.unit: expected one of B, KB, .*, got 'GiBi'"),
+    "size": (vertices("cluster", "rack", "ssd", unit="GiB", size=-1), CHAIN,
+     r"graph.nodes\[2\].metadata.size: expected a whole number, got -1"),
     "name": (vertices("node", name="a/b"), [], r"graph.nodes\[0\].metadata.name: expected a name of letters, .*"),
     "nothing": (vertices("cluster"), [], "graph.nodes: expected nodes or SSDs, found neither"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", GRAPHS)

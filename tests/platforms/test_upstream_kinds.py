@@ -84,16 +84,13 @@ def test_watts_of_a_description_are_written() -> None:
     assert all("wattage_per_state" not in host.properties for host in platform_from("tiny").hosts)
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (('storage = "30:30"', ""), "power.storage: this key is missing"),
-        (('node = "60:70:120"', ""), "power.node: this key is missing"),
-        (('"60:70:120"', '"much"'), "power.node: expected watts as IDLE:EPSILON:ALLCORES"),
-        (('"60:70:120"', '"-1:2"'), "power.node: expected watts"),
-        (('"60:70:120"', "60"), "power.node: expected watts"),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), [
+    (('storage = "30:30"', ""), "power.storage: this key is missing"),
+    (('node = "60:70:120"', ""), "power.node: this key is missing"),
+    (('"60:70:120"', '"much"'), "power.node: expected watts as IDLE:EPSILON:ALLCORES"),
+    (('"60:70:120"', '"-1:2"'), "power.node: expected watts"),
+    (('"60:70:120"', "60"), "power.node: expected watts"),
+])  # fmt: skip
 def test_wrong_watts(change: tuple[str, str], expected: str) -> None:
     """Named by their key."""
     with pytest.raises(PlatformError, match=expected):

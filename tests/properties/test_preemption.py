@@ -32,14 +32,10 @@ from tests.properties.test_passes import Story, jobs, play, spec_of
 
 MODELS = ("rigid", "io", "checkpointed")
 WORLDS = [
-    *(
-        (policy, life, MODELS[(place + turn) % 3])
-        for place, policy in enumerate(POLICIES)
-        if policy not in SHARING
-        for turn, life in enumerate(LIVES)
-    ),
+    *((policy, life, MODELS[(place + turn) % 3]) for place,
+     policy in enumerate(POLICIES) if policy not in SHARING for turn, life in enumerate(LIVES)),
     *((policy, "with-nodes", "malleable") for policy in ("easy", "conservative", "plan")),
-]
+]  # fmt: skip
 DAY_0 = "1970-01-01T00:00:00"
 MODES = ("cancel", "requeue", "requeue", "off", "")
 

@@ -66,37 +66,23 @@ def _forwarded(now: float, kind: str, rest: dict[str, Any]) -> m.Notify:
 
 
 EVENTS: dict[type, st.SearchStrategy[Any]] = {
-    m.SimulationBegins: st.builds(
-        m.SimulationBegins,
-        printed,
-        _resources,
-        _resources,
-        config=_config,
-        allow_compute_sharing=st.booleans(),
-        allow_storage_sharing=st.booleans(),
-        workloads=_texts,
-        profiles=st.dictionaries(names, st.dictionaries(names, objects, max_size=2), max_size=2),
-    ),
+    m.SimulationBegins: st.builds(m.SimulationBegins, printed, _resources, _resources, config=_config,
+     allow_compute_sharing=st.booleans(), allow_storage_sharing=st.booleans(), workloads=_texts,
+     profiles=st.dictionaries(names, st.dictionaries(names, objects, max_size=2), max_size=2)),
     m.SimulationEnds: st.builds(m.SimulationEnds, printed),
     m.JobSubmitted: st.builds(m.JobSubmitted, printed, job_ids, objects, st.none() | objects),
-    m.JobCompleted: st.builds(
-        m.JobCompleted, printed, job_ids, st.sampled_from(sorted(FINAL_STATES, key=str)), st.integers(-2, 255), id_sets
-    ),
-    m.JobKilled: st.builds(
-        m.JobKilled,
-        printed,
-        st.lists(job_ids, min_size=1, max_size=3).map(tuple),
-        st.dictionaries(job_ids, _progress, max_size=3),
-    ),
+    m.JobCompleted: st.builds(m.JobCompleted, printed, job_ids, st.sampled_from(sorted(FINAL_STATES, key=str)),
+     st.integers(-2, 255), id_sets),
+    m.JobKilled: st.builds(m.JobKilled, printed, st.lists(job_ids, min_size=1, max_size=3).map(tuple),
+     st.dictionaries(job_ids, _progress, max_size=3)),
     m.ResourceStateChanged: st.builds(m.ResourceStateChanged, printed, some_ids, st.integers(-2, 30)),
     m.RequestedCall: st.builds(m.RequestedCall, printed),
     m.EnergyAnswer: st.builds(m.EnergyAnswer, printed, printed),
     m.EstimateQuery: st.builds(m.EstimateQuery, printed, job_ids, objects),
-    m.Notify: st.builds(m.Notify, printed, _plain_kinds)
-    | st.builds(m.Notify, printed, _machine_kinds, some_ids)
-    | st.builds(_forwarded, printed, names, st.dictionaries(st.sampled_from("abc"), json_values(printed))),
+    m.Notify: st.builds(m.Notify, printed, _plain_kinds) | st.builds(m.Notify, printed, _machine_kinds,
+     some_ids) | st.builds(_forwarded, printed, names, st.dictionaries(st.sampled_from("abc"), json_values(printed))),
     m.FromJobMsg: st.builds(m.FromJobMsg, printed, job_ids, json_values(printed)),
-}
+}  # fmt: skip
 """A strategy for every event."""
 
 _storable = st.floats(-1e22, 1e22)
@@ -122,32 +108,24 @@ def _executed(now: float, job_id: str, alloc: tuple[int, ...], choice: str, data
 
 
 REQUESTS: dict[type, st.SearchStrategy[Any]] = {
-    m.ExecuteJob: st.builds(
-        _executed, times, job_ids, some_ids, st.sampled_from(["", "mapping", "storage", "io"]), st.data()
-    ),
+    m.ExecuteJob: st.builds(_executed, times, job_ids, some_ids, st.sampled_from(["", "mapping", "storage", "io"]),
+     st.data()),
     m.RejectJob: st.builds(m.RejectJob, times, job_ids),
     m.KillJob: st.builds(m.KillJob, times, st.lists(job_ids, min_size=1, max_size=3).map(tuple)),
     m.CallMeLater: st.builds(m.CallMeLater, times, times),
     m.RegisterProfile: st.builds(m.RegisterProfile, times, names, names, json_objects(_storable)),
-    m.RegisterJob: st.builds(
-        _register_job,
-        times,
-        job_ids,
-        st.fixed_dictionaries(
-            {"subtime": times | st.integers(0, 10**9), "res": st.integers(0, 10**6), "profile": names},
-            optional={"walltime": st.just(-1) | st.floats(1e-6, 1e9) | st.integers(1, 10**9), "x": st.text()},
-        ),
-    ),
+    m.RegisterJob: st.builds(_register_job, times, job_ids,
+     st.fixed_dictionaries({"subtime": times | st.integers(0, 10**9), "res": st.integers(0, 10**6), "profile": names},
+     optional={"walltime": st.just(-1) | st.floats(1e-6, 1e9) | st.integers(1, 10**9), "x": st.text()})),
     m.NotifyRegistration: st.builds(m.NotifyRegistration, times, st.booleans()),
     m.SetResourceState: st.builds(m.SetResourceState, times, some_ids, st.integers(0, 30)),
-    m.SetJobMetadata: st.builds(
-        m.SetJobMetadata, times, job_ids, st.text(st.characters(exclude_characters='"', exclude_categories=("Cs",)))
-    ),
+    m.SetJobMetadata: st.builds(m.SetJobMetadata, times, job_ids,
+     st.text(st.characters(exclude_characters='"', exclude_categories=("Cs",)))),
     m.ChangeJobState: st.builds(m.ChangeJobState, times, job_ids, st.sampled_from(sorted(SETTABLE_STATES, key=str))),
     m.QueryEnergy: st.builds(m.QueryEnergy, times),
     m.AnswerEstimate: st.builds(m.AnswerEstimate, times, job_ids, times),
     m.ToJobMsg: st.builds(m.ToJobMsg, times, job_ids, st.text()),
-}
+}  # fmt: skip
 """A strategy for every request."""
 
 

@@ -185,41 +185,21 @@ WRONG: list[tuple[str, str, str]] = [
     (_event("JOB_SUBMITTED", '{"job_id":"a!1","job":[]}'), "$.events[1].data.job", "expected `object"),
     (_event("JOB_COMPLETED", _COMPLETED + "}"), "$.events[1].data", "expected the member 'alloc'"),
     (_event("JOB_COMPLETED", _COMPLETED + ',"alloc":"x"}'), "$.events[1].data.alloc", "expected resource ids"),
-    (
-        _event("JOB_COMPLETED", _COMPLETED.replace("COMPLETED_SUCCESSFULLY", "TIRED") + ',"alloc":"1"}'),
-        "$.events[1].data.job_state",
-        "TIRED",
-    ),
-    (
-        _event("JOB_COMPLETED", _COMPLETED.replace("COMPLETED_SUCCESSFULLY", "RUNNING") + ',"alloc":"1"}'),
-        "$.events[1].data.job_state",
-        "expected a final job state",
-    ),
-    (
-        _event("JOB_KILLED", '{"job_ids":["a!1"],"job_progress":{"a!1":{"progress":0.5}}}'),
-        "$.events[1].data.job_progress[...]",
-        "expected the member 'profile_name'",
-    ),
-    (
-        _event("JOB_KILLED", '{"job_ids":[1]}'),
-        "$.events[1].data.job_ids[0]",
-        "expected `str`",
-    ),
-    (
-        _event("RESOURCE_STATE_CHANGED", '{"resources":"1","state":"high"}'),
-        "$.events[1].data.state",
-        "expected a whole number in a string, got 'high'",
-    ),
+    (_event("JOB_COMPLETED", _COMPLETED.replace("COMPLETED_SUCCESSFULLY", "TIRED") + ',"alloc":"1"}'),
+     "$.events[1].data.job_state", "TIRED"),
+    (_event("JOB_COMPLETED", _COMPLETED.replace("COMPLETED_SUCCESSFULLY", "RUNNING") + ',"alloc":"1"}'),
+     "$.events[1].data.job_state", "expected a final job state"),
+    (_event("JOB_KILLED", '{"job_ids":["a!1"],"job_progress":{"a!1":{"progress":0.5}}}'),
+     "$.events[1].data.job_progress[...]", "expected the member 'profile_name'"),
+    (_event("JOB_KILLED", '{"job_ids":[1]}'), "$.events[1].data.job_ids[0]", "expected `str`"),
+    (_event("RESOURCE_STATE_CHANGED", '{"resources":"1","state":"high"}'), "$.events[1].data.state",
+     "expected a whole number in a string, got 'high'"),
     (_event("NOTIFY", "{}"), "$.events[1].data.type", "expected the kind of notification"),
-    (
-        _event("NOTIFY", '{"type":"event_machine_available"}'),
-        "$.events[1].data.resources",
-        "expected resource ids",
-    ),
+    (_event("NOTIFY", '{"type":"event_machine_available"}'), "$.events[1].data.resources", "expected resource ids"),
     (_event("ANSWER", "{}"), "$.events[1].data", "consumed_energy"),
     (_event("FROM_JOB_MSG", '{"job_id":"a!1","msg":' + "[" * 100_000), "$", "nested too deeply"),
     ('{"now":1' + "0" * 500 + ',"events":[]}', "$", "beyond the range of doubles"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "path", "fragment"), WRONG, ids=[f"{i}" for i in range(len(WRONG))])

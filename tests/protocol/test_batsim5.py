@@ -320,26 +320,17 @@ def test_jobs_killed() -> None:
     assert decode("JobsKilledEvent", {"job_ids": []}) == m.JobKilled(3.0, (), {})
 
 
-@pytest.mark.parametrize(
-    ("kind", "members", "event"),
-    [
-        ("SimulationEndsEvent", {}, m.SimulationEnds(3.0)),
-        ("AllStaticJobsHaveBeenSubmittedEvent", {}, m.Notify(3.0, "no_more_static_job_to_submit")),
-        ("AllStaticExternalEventsHaveBeenInjectedEvent", {}, m.Notify(3.0, "no_more_external_event_to_occur")),
-        (
-            "RequestedCallEvent",
-            {"call_me_later_id": "x", "last_periodic_call": False},
-            m.RequestedCall(3.0, "x", False),
-        ),
-        ("HostsPStateChangedEvent", {"host_ids": "0-2", "pstate": 1}, m.ResourceStateChanged(3.0, (0, 1, 2), 1)),
-        ("HostsTurnedOnOffEvent", {"host_ids": "4", "state": 2}, m.ResourceStateChanged(3.0, (4,), 2, True)),
-        (
-            "ExternalEventOccurredEvent",
-            {"id": "ee0!1", "external_event_type": "GenericExternalEvent", "external_event": {"data": "hi"}},
-            m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"}),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("kind", "members", "event"), [
+    ("SimulationEndsEvent", {}, m.SimulationEnds(3.0)),
+    ("AllStaticJobsHaveBeenSubmittedEvent", {}, m.Notify(3.0, "no_more_static_job_to_submit")),
+    ("AllStaticExternalEventsHaveBeenInjectedEvent", {}, m.Notify(3.0, "no_more_external_event_to_occur")),
+    ("RequestedCallEvent", {"call_me_later_id": "x", "last_periodic_call": False}, m.RequestedCall(3.0, "x", False)),
+    ("HostsPStateChangedEvent", {"host_ids": "0-2", "pstate": 1}, m.ResourceStateChanged(3.0, (0, 1, 2), 1)),
+    ("HostsTurnedOnOffEvent", {"host_ids": "4", "state": 2}, m.ResourceStateChanged(3.0, (4,), 2, True)),
+    ("ExternalEventOccurredEvent",
+     {"id": "ee0!1", "external_event_type": "GenericExternalEvent", "external_event": {"data": "hi"}},
+     m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"})),
+])  # fmt: skip
 def test_plain_events(kind: str, members: Any, event: m.Event) -> None:
     """Events that only change their names."""
     assert decode(kind, members) == event
@@ -352,35 +343,19 @@ def test_the_type_may_follow_its_event_and_new_members_are_ignored() -> None:
     assert Batsim5().decode_message(b'{"now":2.0}') == m.Message(2.0, ())
 
 
-@pytest.mark.parametrize(
-    ("data", "path", "fragment"),
-    [
-        (b"", "$", "expected a JSON object"),
-        (b"{}", "$", "missing required field `now`"),
-        (message(1.0, ("NoSuchEvent", {})), "$.events[0].event_type", "known types: SimulationBeginsEvent"),
-        (message(1.0, ("ProbeDataEmittedEvent", {})), "$.events[0].event_type", "unexpected event type"),
-        (
-            message(
-                1.0,
-                ("SimulationEndsEvent", {}),
-                ("JobSubmittedEvent", {"job_id": "a!1", "job": {"resource_request": 1.5}}),
-            ),
-            "$.events[1].event.job.resource_request",
-            "expected `int`, got `float`",
-        ),
-        (
-            message(1.0, ("JobCompletedEvent", {"job_id": "a!1", "state": "TIRED"})),
-            "$.events[0].event.state",
-            "TIRED",
-        ),
-        (
-            message(1.0, ("HostsPStateChangedEvent", {"host_ids": "x", "pstate": 1})),
-            "$.events[0].event.host_ids",
-            "expected resource ids",
-        ),
-        (b'{"now":1,"events":[{"timestamp":1,"event_type":"SimulationEndsEvent"}]}', "$.events[0]", "`event`"),
-    ],
-)
+@pytest.mark.parametrize(("data", "path", "fragment"), [
+    (b"", "$", "expected a JSON object"),
+    (b"{}", "$", "missing required field `now`"),
+    (message(1.0, ("NoSuchEvent", {})), "$.events[0].event_type", "known types: SimulationBeginsEvent"),
+    (message(1.0, ("ProbeDataEmittedEvent", {})), "$.events[0].event_type", "unexpected event type"),
+    (message(1.0, ("SimulationEndsEvent", {}),
+     ("JobSubmittedEvent", {"job_id": "a!1", "job": {"resource_request": 1.5}})),
+     "$.events[1].event.job.resource_request", "expected `int`, got `float`"),
+    (message(1.0, ("JobCompletedEvent", {"job_id": "a!1", "state": "TIRED"})), "$.events[0].event.state", "TIRED"),
+    (message(1.0, ("HostsPStateChangedEvent", {"host_ids": "x", "pstate": 1})), "$.events[0].event.host_ids",
+     "expected resource ids"),
+    (b'{"now":1,"events":[{"timestamp":1,"event_type":"SimulationEndsEvent"}]}', "$.events[0]", "`event`"),
+])  # fmt: skip
 def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
     """Each fault is reported with its place."""
     with pytest.raises(RemoteProtocolError) as caught:
@@ -410,78 +385,35 @@ SPREAD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("request_", "kind", "members"),
-    [
-        (
-            m.ExecuteJob(1.0, "w0!1", (0, 1, 3)),
-            "ExecuteJobEvent",
-            {"job_id": "w0!1", "allocation": {"host_allocation": "0-1 3"} | SPREAD},
-        ),
-        (
-            m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={1: 0, 0: 1, 2: 0}),
-            "ExecuteJobEvent",
-            {
-                "job_id": "w0!1",
-                "allocation": {
-                    "host_allocation": "0-1",
-                    "executor_placement_type": "CustomExecutorToHostMapping",
-                    "executor_placement": {"mapping": [1, 0, 0]},
-                },
-            },
-        ),
-        (
-            m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}),
-            "ExecuteJobEvent",
-            {
-                "job_id": "d!1",
-                "allocation": {"host_allocation": "96 108"} | SPREAD,
-                "storage_placement": [
-                    {"storage_name": "source", "host_id": 108},
-                    {"storage_name": "destination", "host_id": 96},
-                ],
-            },
-        ),
-        (m.RejectJob(1.0, "w0!1"), "RejectJobEvent", {"job_id": "w0!1"}),
-        (m.KillJob(1.0, ("w0!1", "w0!2")), "KillJobsEvent", {"job_ids": ["w0!1", "w0!2"]}),
-        (
-            m.CallMeLater(1.0, 12.0004),
-            "CallMeLaterEvent",
-            {"call_me_later_id": "call1", "when_type": "OneShot", "when": {"time": 12001, "time_unit": "Millisecond"}},
-        ),
-        (
-            m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
-            "RegisterJobEvent",
-            {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p", "walltime": 60}},
-        ),
-        (
-            m.RegisterJob(
-                1.0, "d!1", {"id": "1", "subtime": 1.0, "res": 2, "profile": "e!p", "walltime": -1, "user": 3}
-            ),
-            "RegisterJobEvent",
-            {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "e!p", "extra_data": '{"user":3}'}},
-        ),
-        (m.NotifyRegistration(1.0), "FinishRegistrationEvent", {}),
-        (m.SetResourceState(1.0, (1, 2), 3), "ChangeHostsPStateEvent", {"host_ids": "1-2", "pstate": 3}),
-        (m.StopCalls(1.0, "tick"), "StopCallMeLaterEvent", {"call_me_later_id": "tick"}),
-        (m.StopSimulation(1.0), "ForceSimulationStopEvent", {}),
-        (
-            m.CallMeLater(1.0, 1.0, "tick", 0.5, 3),
-            "CallMeLaterEvent",
-            {
-                "call_me_later_id": "call1",
-                "when_type": "Periodic",
-                "when": {
-                    "period": 500,
-                    "offset": 0,
-                    "time_unit": "Millisecond",
-                    "mode_type": "FinitePeriodNumber",
-                    "mode": {"nb_periods": 3},
-                },
-            },
-        ),
-    ],
-)
+@pytest.mark.parametrize(("request_", "kind", "members"), [
+    (m.ExecuteJob(1.0, "w0!1", (0, 1, 3)), "ExecuteJobEvent",
+     {"job_id": "w0!1", "allocation": {"host_allocation": "0-1 3"} | SPREAD}),
+    (m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={1: 0, 0: 1, 2: 0}), "ExecuteJobEvent",
+     {"job_id": "w0!1",
+     "allocation": {"host_allocation": "0-1", "executor_placement_type": "CustomExecutorToHostMapping",
+     "executor_placement": {"mapping": [1, 0, 0]}}}),
+    (m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}), "ExecuteJobEvent",
+     {"job_id": "d!1", "allocation": {"host_allocation": "96 108"} | SPREAD,
+     "storage_placement": [{"storage_name": "source", "host_id": 108},
+     {"storage_name": "destination", "host_id": 96}]}),
+    (m.RejectJob(1.0, "w0!1"), "RejectJobEvent", {"job_id": "w0!1"}),
+    (m.KillJob(1.0, ("w0!1", "w0!2")), "KillJobsEvent", {"job_ids": ["w0!1", "w0!2"]}),
+    (m.CallMeLater(1.0, 12.0004), "CallMeLaterEvent",
+     {"call_me_later_id": "call1", "when_type": "OneShot", "when": {"time": 12001, "time_unit": "Millisecond"}}),
+    (m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
+     "RegisterJobEvent", {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p", "walltime": 60}}),
+    (m.RegisterJob(1.0, "d!1", {"id": "1", "subtime": 1.0, "res": 2, "profile": "e!p", "walltime": -1, "user": 3}),
+     "RegisterJobEvent",
+     {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "e!p", "extra_data": '{"user":3}'}}),
+    (m.NotifyRegistration(1.0), "FinishRegistrationEvent", {}),
+    (m.SetResourceState(1.0, (1, 2), 3), "ChangeHostsPStateEvent", {"host_ids": "1-2", "pstate": 3}),
+    (m.StopCalls(1.0, "tick"), "StopCallMeLaterEvent", {"call_me_later_id": "tick"}),
+    (m.StopSimulation(1.0), "ForceSimulationStopEvent", {}),
+    (m.CallMeLater(1.0, 1.0, "tick", 0.5, 3), "CallMeLaterEvent",
+     {"call_me_later_id": "call1", "when_type": "Periodic",
+     "when": {"period": 500, "offset": 0, "time_unit": "Millisecond", "mode_type": "FinitePeriodNumber",
+     "mode": {"nb_periods": 3}}}),
+])  # fmt: skip
 def test_requests(request_: m.Request, kind: str, members: Any) -> None:
     """Each request with exactly the members that the schema has (an unknown one makes Batsim abort)."""
     assert encode(request_) == [(kind, members)]
@@ -570,33 +502,25 @@ def test_metadata_is_hidden() -> None:
 _IO = m.AdditionalIoJob((1,), "p")
 
 
-@pytest.mark.parametrize(
-    ("requests", "fragment"),
-    [
-        ([m.ExecuteJob(1.0, "a!1", (1,), additional_io_job=_IO)], "no additional_io_job"),
-        ([m.ExecuteJob(1.0, "a!1", ())], "must not be empty"),
-        ([m.NotifyRegistration(1.0, False)], "registrations up again"),
-        ([m.QueryEnergy(1.0)], "nothing for a QueryEnergy"),
-        ([m.ChangeJobState(1.0, "a!1", DONE)], "nothing for a ChangeJobState"),
-        ([m.ToJobMsg(1.0, "a!1", "x")], "nothing for a ToJobMsg"),
-        ([m.RegisterProfile(1.0, "w", "p", {"type": "send"})], "no profile of type 'send'; it has delay"),
-        ([m.RegisterProfile(1.0, "w", "p", {"type": "delay", "delay": 1, "ret": 3})], "return code 3"),
-        ([m.RegisterProfile(1.0, "w", "p", {"type": "delay"})], "needs the member 'delay'"),
-        ([m.RegisterProfile(1.0, "w", "p", STAGING | {"ret": 3})], "return code 3"),
-        (
-            [
-                m.RegisterProfile(1.0, "w", "p", STAGING),
-                m.RegisterJob(1.0, "w!1", {"id": "w!1", "subtime": 1.0, "res": 2, "profile": "p"}),
-                m.ExecuteJob(1.0, "w!1", (4, 5)),
-            ],
-            "expected a storage mapping for the label 'a'",
-        ),
-        ([m.RegisterJob(1.0, "d!1", {"id": "1"})], "RegisterJob cannot be written"),
-        ([m.CallMeLater(1.0, float("inf"))], "cannot be requested"),
-        ([m.RejectJob(5.0, "a!1"), m.RejectJob(4.0, "a!2")], "must ascend"),
-        ([m.RejectJob(10.0, "a!1")], "up to the reply's now 9.0"),
-    ],
-)
+@pytest.mark.parametrize(("requests", "fragment"), [
+    ([m.ExecuteJob(1.0, "a!1", (1,), additional_io_job=_IO)], "no additional_io_job"),
+    ([m.ExecuteJob(1.0, "a!1", ())], "must not be empty"),
+    ([m.NotifyRegistration(1.0, False)], "registrations up again"),
+    ([m.QueryEnergy(1.0)], "nothing for a QueryEnergy"),
+    ([m.ChangeJobState(1.0, "a!1", DONE)], "nothing for a ChangeJobState"),
+    ([m.ToJobMsg(1.0, "a!1", "x")], "nothing for a ToJobMsg"),
+    ([m.RegisterProfile(1.0, "w", "p", {"type": "send"})], "no profile of type 'send'; it has delay"),
+    ([m.RegisterProfile(1.0, "w", "p", {"type": "delay", "delay": 1, "ret": 3})], "return code 3"),
+    ([m.RegisterProfile(1.0, "w", "p", {"type": "delay"})], "needs the member 'delay'"),
+    ([m.RegisterProfile(1.0, "w", "p", STAGING | {"ret": 3})], "return code 3"),
+    ([m.RegisterProfile(1.0, "w", "p", STAGING),
+     m.RegisterJob(1.0, "w!1", {"id": "w!1", "subtime": 1.0, "res": 2, "profile": "p"}),
+     m.ExecuteJob(1.0, "w!1", (4, 5))], "expected a storage mapping for the label 'a'"),
+    ([m.RegisterJob(1.0, "d!1", {"id": "1"})], "RegisterJob cannot be written"),
+    ([m.CallMeLater(1.0, float("inf"))], "cannot be requested"),
+    ([m.RejectJob(5.0, "a!1"), m.RejectJob(4.0, "a!2")], "must ascend"),
+    ([m.RejectJob(10.0, "a!1")], "up to the reply's now 9.0"),
+])  # fmt: skip
 def test_what_batsim_5_cannot_do_is_refused(requests: list[m.Request], fragment: str) -> None:
     """Our own fault, with a clear message, before Batsim aborts."""
     with pytest.raises(LocalProtocolError, match=fragment):
@@ -623,35 +547,23 @@ def reply(now: float, *requests: tuple[str, Any], **more: Any) -> bytes:
     return json.dumps({"now": now, "events": items} | more).encode()
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        m.SimulationBegins(
-            3.0,
-            (m.ResourceInfo(0, "n0", "sleeping", {"location": "0/1"}, {"z": "1"}, 4, 1, (1e9, 2.0)),),
-            (m.ResourceInfo(1, "pfs", speeds=(0.0,)),),
-            workloads={"w0": "/w.json"},
-            profiles={"w0": {"p": {"type": "delay", "delay": 5.0}}},
-        ),
-        m.SimulationEnds(3.0),
-        m.JobSubmitted(3.0, "w0!1", {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "walltime": 60.5}),
-        m.JobSubmitted(
-            3.0,
-            "w0!1",
-            {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "extra_data": "user: ann"},
-            {"type": "composed", "seq": ["q", "r"], "repeat": 2, "extra_data": "user: ann"},
-        ),
-        m.JobCompleted(3.0, "w0!1", m.JobState.COMPLETED_KILLED, -2, ()),
-        m.JobKilled(3.0, ("w0!1", "w0!2"), {"w0!1": m.TaskProgress("w0!p", 0.25)}),
-        m.RequestedCall(3.0, "tick", False),
-        m.ResourceStateChanged(3.0, (0, 1, 5), 2),
-        m.ResourceStateChanged(3.0, (4,), 2, True),
-        m.Notify(3.0, "no_more_static_job_to_submit"),
-        m.Notify(3.0, "no_more_external_event_to_occur"),
-        m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"}),
-    ],
-    ids=lambda event: type(event).__name__,
-)
+@pytest.mark.parametrize("event", [
+    m.SimulationBegins(3.0, (m.ResourceInfo(0, "n0", "sleeping", {"location": "0/1"}, {"z": "1"}, 4, 1, (1e9, 2.0)),),
+     (m.ResourceInfo(1, "pfs", speeds=(0.0,)),), workloads={"w0": "/w.json"},
+     profiles={"w0": {"p": {"type": "delay", "delay": 5.0}}}),
+    m.SimulationEnds(3.0),
+    m.JobSubmitted(3.0, "w0!1", {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "walltime": 60.5}),
+    m.JobSubmitted(3.0, "w0!1", {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "extra_data": "user: ann"},
+     {"type": "composed", "seq": ["q", "r"], "repeat": 2, "extra_data": "user: ann"}),
+    m.JobCompleted(3.0, "w0!1", m.JobState.COMPLETED_KILLED, -2, ()),
+    m.JobKilled(3.0, ("w0!1", "w0!2"), {"w0!1": m.TaskProgress("w0!p", 0.25)}),
+    m.RequestedCall(3.0, "tick", False),
+    m.ResourceStateChanged(3.0, (0, 1, 5), 2),
+    m.ResourceStateChanged(3.0, (4,), 2, True),
+    m.Notify(3.0, "no_more_static_job_to_submit"),
+    m.Notify(3.0, "no_more_external_event_to_occur"),
+    m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"}),
+], ids=lambda event: type(event).__name__)  # fmt: skip
 def test_the_simulator_writes_what_the_scheduler_reads(event: m.Event) -> None:
     """Each event comes through the wire unchanged; ids of profiles get their workload."""
     kind, members = written(event)
@@ -702,28 +614,24 @@ def test_doubles_have_at_most_twelve_decimals() -> None:
     assert text.startswith('{"now":0.000000003,"events":[{"timestamp":0.0,')
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        m.ExecuteJob(1.0, "w0!1", (0, 1, 3)),
-        m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={0: 1, 1: 0, 2: 0}),
-        m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}),
-        m.RejectJob(1.0, "w0!1"),
-        m.KillJob(1.0, ("w0!1", "w0!2")),
-        m.CallMeLater(1.0, 12.004, "call1"),
-        m.CallMeLater(1.0, 1.0, "call1", 0.25),
-        m.CallMeLater(1.0, 1.0, "call1", 60.0, 7),
-        m.StopCalls(1.0, "tick"),
-        m.StopSimulation(1.0),
-        m.RegisterProfile(1.0, "d", "p", {"type": "delay", "delay": 5.5}),
-        m.RegisterProfile(1.0, "d", "s", {"type": "composed", "seq": ["p", "w0!q"], "repeat": 2}),
-        m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
-        m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "w0!p", "extra_data": "x"}),
-        m.NotifyRegistration(1.0),
-        m.SetResourceState(1.0, (1, 2), 3),
-    ],
-    ids=lambda request: type(request).__name__,
-)
+@pytest.mark.parametrize("request_", [
+    m.ExecuteJob(1.0, "w0!1", (0, 1, 3)),
+    m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={0: 1, 1: 0, 2: 0}),
+    m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}),
+    m.RejectJob(1.0, "w0!1"),
+    m.KillJob(1.0, ("w0!1", "w0!2")),
+    m.CallMeLater(1.0, 12.004, "call1"),
+    m.CallMeLater(1.0, 1.0, "call1", 0.25),
+    m.CallMeLater(1.0, 1.0, "call1", 60.0, 7),
+    m.StopCalls(1.0, "tick"),
+    m.StopSimulation(1.0),
+    m.RegisterProfile(1.0, "d", "p", {"type": "delay", "delay": 5.5}),
+    m.RegisterProfile(1.0, "d", "s", {"type": "composed", "seq": ["p", "w0!q"], "repeat": 2}),
+    m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
+    m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "w0!p", "extra_data": "x"}),
+    m.NotifyRegistration(1.0),
+    m.SetResourceState(1.0, (1, 2), 3),
+], ids=lambda request: type(request).__name__)  # fmt: skip
 def test_the_simulator_reads_what_the_scheduler_writes(request_: m.Request) -> None:
     """Each request comes through the wire unchanged."""
     data = Batsim5().encode_reply(m.Reply(9.0, (request_,)))
@@ -742,16 +650,13 @@ def test_the_hello_is_read() -> None:
     assert codec.read_hello(hello.rstrip(b"\0")) == wanted
 
 
-@pytest.mark.parametrize(
-    ("frame", "fragment"),
-    [
-        (b"", "choose the JSON format"),
-        (struct.pack("<I", 1) + b"flatbuffers", "choose the JSON format"),
-        (struct.pack("<I", 2) + reply(0.0), "must have one event"),
-        (struct.pack("<I", 2) + reply(0.0, ("RejectJobEvent", {"job_id": "a!1"})), "must have one event"),
-        (struct.pack("<I", 2) + b"{", "expected a JSON object"),
-    ],
-)
+@pytest.mark.parametrize(("frame", "fragment"), [
+    (b"", "choose the JSON format"),
+    (struct.pack("<I", 1) + b"flatbuffers", "choose the JSON format"),
+    (struct.pack("<I", 2) + reply(0.0), "must have one event"),
+    (struct.pack("<I", 2) + reply(0.0, ("RejectJobEvent", {"job_id": "a!1"})), "must have one event"),
+    (struct.pack("<I", 2) + b"{", "expected a JSON object"),
+])  # fmt: skip
 def test_what_is_no_hello_is_refused(frame: bytes, fragment: str) -> None:
     """Batsim ends without a message; our error says what was expected."""
     with pytest.raises(RemoteProtocolError, match=fragment):
@@ -877,19 +782,15 @@ def test_any_profile_is_read(kind: str, value: Any) -> None:
 # --------------------------------------------------------------------------- profiles
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [
-        {"type": "delay", "delay": 10.5},
-        {"type": "parallel", "cpu": [1, 2], "com": [0, 1, 1, 0]},
-        {"type": "parallel_homogeneous", "cpu": 1e9, "com": 5},
-        {"type": "parallel_homogeneous_total", "cpu": 1e9, "com": 0},
-        {"type": "composed", "seq": ["w!a", "w!b"], "repeat": 3},
-        {"type": "parallel_homogeneous_pfs", "storage": "bb", "bytes_to_read": 0, "bytes_to_write": 7},
-        {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b"},
-    ],
-    ids=lambda profile: profile["type"],
-)
+@pytest.mark.parametrize("profile", [
+    {"type": "delay", "delay": 10.5},
+    {"type": "parallel", "cpu": [1, 2], "com": [0, 1, 1, 0]},
+    {"type": "parallel_homogeneous", "cpu": 1e9, "com": 5},
+    {"type": "parallel_homogeneous_total", "cpu": 1e9, "com": 0},
+    {"type": "composed", "seq": ["w!a", "w!b"], "repeat": 3},
+    {"type": "parallel_homogeneous_pfs", "storage": "bb", "bytes_to_read": 0, "bytes_to_write": 7},
+    {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b"},
+], ids=lambda profile: profile["type"])  # fmt: skip
 def test_profiles_keep_their_meaning(profile: dict[str, Any]) -> None:
     """Into Batsim 5's terms and back."""
     assert to_batsim4(*to_batsim5(profile, "w")) == profile

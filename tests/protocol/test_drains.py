@@ -25,21 +25,18 @@ def test_a_whole_number_may_have_decimals() -> None:
     assert read_drain({"resources": "3", "bytes": 5e12}) == Drain((3,), 5 * 10**12)
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"bytes": 1}, "field 'resources' must be ids of storage nodes such as '8-9', got None"),
-        ({"resources": " ", "bytes": 1}, "field 'resources' must be ids"),
-        ({"resources": 8, "bytes": 1}, "field 'resources' must be ids"),
-        ({"resources": "8"}, "field 'bytes' must be a whole number of at least 0, got None"),
-        ({"resources": "8", "bytes": -1}, "at least 0, got -1"),
-        ({"resources": "8", "bytes": 0.5}, "at least 0, got 0.5"),
-        ({"resources": "8", "bytes": True}, "at least 0, got True"),
-        ({"resources": "8", "bytes": float("nan")}, "at least 0, got nan"),
-        ({"resources": "8", "bytes": 2**63}, "at least 0, got 9223372036854775808"),
-        ({"resources": "8-x", "bytes": 1}, "expected resource ids"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "expected"), [
+    ({"bytes": 1}, "field 'resources' must be ids of storage nodes such as '8-9', got None"),
+    ({"resources": " ", "bytes": 1}, "field 'resources' must be ids"),
+    ({"resources": 8, "bytes": 1}, "field 'resources' must be ids"),
+    ({"resources": "8"}, "field 'bytes' must be a whole number of at least 0, got None"),
+    ({"resources": "8", "bytes": -1}, "at least 0, got -1"),
+    ({"resources": "8", "bytes": 0.5}, "at least 0, got 0.5"),
+    ({"resources": "8", "bytes": True}, "at least 0, got True"),
+    ({"resources": "8", "bytes": float("nan")}, "at least 0, got nan"),
+    ({"resources": "8", "bytes": 2**63}, "at least 0, got 9223372036854775808"),
+    ({"resources": "8-x", "bytes": 1}, "expected resource ids"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(fields: dict[str, Any], expected: str) -> None:
     """The error states the field, the expected value and the given one."""
     with pytest.raises(ValueError, match=expected):

@@ -18,40 +18,34 @@ from spillway.protocol.jsontext import LONGEST_DOUBLE, narrow, quote, write_exac
 from tests.protocol.strategies import json_values
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (5.25, "5.250000"),
-        (0.0, "0.000000"),
-        (-0.0, "-0.000000"),
-        (1e-7, "0.000000"),
-        (0.0000005, "0.000000"),
-        (0.0000015, "0.000002"),
-        (2617.0001, "2617.000100"),
-        (1e16, "10000000000000000.000000"),
-        (7, "7"),
-        (2**64, "18446744073709551616.000000"),
-        (True, "true"),
-        (None, "null"),
-        ([1, 2.5, "x"], '[1,2.500000,"x"]'),
-        ({"a": {"b": 1.0}}, '{"a":{"b":1.000000}}'),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    (5.25, "5.250000"),
+    (0.0, "0.000000"),
+    (-0.0, "-0.000000"),
+    (1e-7, "0.000000"),
+    (0.0000005, "0.000000"),
+    (0.0000015, "0.000002"),
+    (2617.0001, "2617.000100"),
+    (1e16, "10000000000000000.000000"),
+    (7, "7"),
+    (2**64, "18446744073709551616.000000"),
+    (True, "true"),
+    (None, "null"),
+    ([1, 2.5, "x"], '[1,2.500000,"x"]'),
+    ({"a": {"b": 1.0}}, '{"a":{"b":1.000000}}'),
+])  # fmt: skip
 def test_doubles_have_six_decimals_and_integers_none(value: Any, text: str) -> None:
     """Doubles are printed like printf's %6f, integers stay integers."""
     assert write_six_decimals(value) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ('a"b\\c/d', '"a\\"b\\\\c/d"'),
-        ("\n\t\r\b\f", '"\\n\\t\\r\\b\\f"'),
-        ("\x0b\x1f", '"\\u000B\\u001F"'),
-        ("\\u001f", '"\\\\u001f"'),
-        ("é中😀\x7f", '"é中😀\x7f"'),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), [
+    ('a"b\\c/d', '"a\\"b\\\\c/d"'),
+    ("\n\t\r\b\f", '"\\n\\t\\r\\b\\f"'),
+    ("\x0b\x1f", '"\\u000B\\u001F"'),
+    ("\\u001f", '"\\\\u001f"'),
+    ("é中😀\x7f", '"é中😀\x7f"'),
+])  # fmt: skip
 def test_strings_are_escaped_as_rapidjson_does(text: str, written: str) -> None:
     """Only characters that JSON requires are escaped, with capital hexadecimal digits."""
     assert quote(text) == written

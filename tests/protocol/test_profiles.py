@@ -50,17 +50,11 @@ def test_every_type_has_fields_and_a_reader() -> None:
     assert set(PROFILE_FIELDS) == {*READERS, *PLAIN_PROFILES, "smpi"} == set(GOOD) | {"smpi", "usage_trace"}
 
 
-@pytest.mark.parametrize(
-    ("profile", "text"),
-    [
-        ({"type": "delay", "delay": 2e13}, r"\$\.p\.delay: 'delay' .* in microseconds"),
-        ({"type": "recv", "regex": "("}, r"\$\.p\.regex: 'regex' must be a regular expression"),
-        (
-            {"type": "parallel", "cpu": [1, "x"], "com": [0] * 4},
-            r"\$\.p\.cpu\[1\]: .* must be a number, got 'x'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("profile", "text"), [
+    ({"type": "delay", "delay": 2e13}, r"\$\.p\.delay: 'delay' .* in microseconds"),
+    ({"type": "recv", "regex": "("}, r"\$\.p\.regex: 'regex' must be a regular expression"),
+    ({"type": "parallel", "cpu": [1, "x"], "com": [0] * 4}, r"\$\.p\.cpu\[1\]: .* must be a number, got 'x'"),
+])  # fmt: skip
 def test_faults_that_only_the_simulator_found_are_located_in_workload_files(profile: Any, text: str) -> None:
     """A workload that was read and then could not be played is refused when it is read."""
     with pytest.raises(WorkloadError, match=text):

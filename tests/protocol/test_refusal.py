@@ -37,18 +37,15 @@ def test_batsim_5_gets_its_final_zero_byte() -> None:
     assert AnyBatsim().encode_refusal("no") == b'{"error":"no"}'
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        b"",
-        b"{}",
-        b"garbage",
-        batsim4.encode_reply(Reply(1.0, ())),
-        b'{"error":1}',
-        b'{"error":"x","now":1}',
-        b'{"error":',
-    ],
-)
+@pytest.mark.parametrize("frame", [
+    b"",
+    b"{}",
+    b"garbage",
+    batsim4.encode_reply(Reply(1.0, ())),
+    b'{"error":1}',
+    b'{"error":"x","now":1}',
+    b'{"error":',
+])  # fmt: skip
 def test_other_replies_have_no_reason(frame: bytes) -> None:
     """A reply with further members is an ordinary one, right or wrong."""
     assert reason_of(frame) is None

@@ -229,17 +229,14 @@ def test_differences_are_found_exactly_when_values_differ(one: Any, other: Any) 
         assert there[1] != there[2]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ({"a": 1}, {"a": 1.0}, None),
-        ({"a": 1}, {"a": True}, ("$.a", "1", "true")),
-        ({"a": [1, 2]}, {"a": [1]}, ("$.a[1]", "2", "nothing")),
-        ({"a": [1]}, {"a": [1, {"b": 2}]}, ("$.a[1]", "nothing", '{"b":2}')),
-        ({"a": 1}, {"a": 1, "b": None}, ("$.b", "nothing", "null")),
-        ({"a": []}, {"a": {}}, ("$.a", "[]", "{}")),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "expected"), [
+    ({"a": 1}, {"a": 1.0}, None),
+    ({"a": 1}, {"a": True}, ("$.a", "1", "true")),
+    ({"a": [1, 2]}, {"a": [1]}, ("$.a[1]", "2", "nothing")),
+    ({"a": [1]}, {"a": [1, {"b": 2}]}, ("$.a[1]", "nothing", '{"b":2}')),
+    ({"a": 1}, {"a": 1, "b": None}, ("$.b", "nothing", "null")),
+    ({"a": []}, {"a": {}}, ("$.a", "[]", "{}")),
+])  # fmt: skip
 def test_first_difference(one: Any, other: Any, expected: Any) -> None:
     """Numbers are compared as numbers; members that one side lacks are named."""
     assert first_difference(one, other) == expected

@@ -105,27 +105,24 @@ def test_future_submission_time() -> None:
     assert result.totals.waiting == pytest.approx(-50.0)
 
 
-@pytest.mark.parametrize(
-    ("requests", "expected"),
-    [
-        ((job(),), "there is no workload 'dyn'"),
-        ((profile(), job(profile="other")), "has no profile 'other'"),
-        ((profile(), job(), job()), "a job 'dyn!a' exists already"),
-        ((profile(), profile()), "has, or had, a profile 'q' already"),
-        ((profile(), RegisterJob(0.0, "dyn!a", {"id": "dyn!b", "subtime": 0, "res": 1, "profile": "q"})), "another"),
-        ((profile(), RegisterJob(0.0, "dyn!a", {"id": "a", "res": 1, "profile": "q"})), "no field 'subtime'"),
-        ((profile(), RegisterJob(0.0, "dyn!a", {"subtime": 0, "res": 1, "profile": "q"})), "no field 'id'"),
-        ((profile(), job(res=1.0)), "field 'res' must be a whole number"),
-        ((profile(), job(walltime=0)), "field 'walltime' must be a number above 0, or -1"),
-        ((profile(), job(walltime=4e-7)), "field 'walltime' must be a number above 0, or -1"),
-        ((profile(data={"type": "delay", "delay": 1e-7}),), "field 'delay' must be a number above 0, got 0.0"),
-        ((profile(data={"type": "smpi", "trace": "x"}),), "unknown type 'smpi' (SMPI replay is not part"),
-        ((profile(data={"type": "usage_trace", "trace": "x"}),), "is only allowed in a workload file"),
-        ((profile(data={"type": "nonsense"}),), "unknown type 'nonsense'"),
-        ((profile(data={"type": "parallel_homogeneous", "cpu": 1e25, "com": 0}),), "too many digits to be printed"),
-        ((profile(data={"type": "parallel", "cpu": [1, 2], "com": [0, 0, 0, 0]}), job()), "must be 2, the size of its"),
-    ],
-)
+@pytest.mark.parametrize(("requests", "expected"), [
+    ((job(),), "there is no workload 'dyn'"),
+    ((profile(), job(profile="other")), "has no profile 'other'"),
+    ((profile(), job(), job()), "a job 'dyn!a' exists already"),
+    ((profile(), profile()), "has, or had, a profile 'q' already"),
+    ((profile(), RegisterJob(0.0, "dyn!a", {"id": "dyn!b", "subtime": 0, "res": 1, "profile": "q"})), "another"),
+    ((profile(), RegisterJob(0.0, "dyn!a", {"id": "a", "res": 1, "profile": "q"})), "no field 'subtime'"),
+    ((profile(), RegisterJob(0.0, "dyn!a", {"subtime": 0, "res": 1, "profile": "q"})), "no field 'id'"),
+    ((profile(), job(res=1.0)), "field 'res' must be a whole number"),
+    ((profile(), job(walltime=0)), "field 'walltime' must be a number above 0, or -1"),
+    ((profile(), job(walltime=4e-7)), "field 'walltime' must be a number above 0, or -1"),
+    ((profile(data={"type": "delay", "delay": 1e-7}),), "field 'delay' must be a number above 0, got 0.0"),
+    ((profile(data={"type": "smpi", "trace": "x"}),), "unknown type 'smpi' (SMPI replay is not part"),
+    ((profile(data={"type": "usage_trace", "trace": "x"}),), "is only allowed in a workload file"),
+    ((profile(data={"type": "nonsense"}),), "unknown type 'nonsense'"),
+    ((profile(data={"type": "parallel_homogeneous", "cpu": 1e25, "com": 0}),), "too many digits to be printed"),
+    ((profile(data={"type": "parallel", "cpu": [1, 2], "com": [0, 0, 0, 0]}), job()), "must be 2, the size of its"),
+])  # fmt: skip
 def test_illegal_registrations(requests: tuple[Request, ...], expected: str) -> None:
     """Each is refused with its reason."""
     assert expected in fault(requests)
@@ -228,16 +225,13 @@ def test_parallel_additional_io_job() -> None:
     assert result.totals.makespan == pytest.approx(9.0)
 
 
-@pytest.mark.parametrize(
-    ("io", "expected"),
-    [
-        (((0, 4), "p", {"type": "delay", "delay": 1}), "the profile 'p' exists already"),
-        (((0, 4), "nothing", None), "has no profile 'nothing'"),
-        (((0, 4), "io", {"type": "delay", "delay": 1}), "must be a parallel task, it is 'delay'"),
-        (((0, 9), "io", {"type": "parallel_homogeneous", "cpu": 0, "com": 1}), "names machine 9"),
-        (((0, 4), "io", {"type": "parallel_homogeneous", "cpu": 1, "com": 1}), "storage host 4"),
-    ],
-)
+@pytest.mark.parametrize(("io", "expected"), [
+    (((0, 4), "p", {"type": "delay", "delay": 1}), "the profile 'p' exists already"),
+    (((0, 4), "nothing", None), "has no profile 'nothing'"),
+    (((0, 4), "io", {"type": "delay", "delay": 1}), "must be a parallel task, it is 'delay'"),
+    (((0, 9), "io", {"type": "parallel_homogeneous", "cpu": 0, "com": 1}), "names machine 9"),
+    (((0, 4), "io", {"type": "parallel_homogeneous", "cpu": 1, "com": 1}), "storage host 4"),
+])  # fmt: skip
 def test_illegal_additional_io_jobs(io: tuple[Any, ...], expected: str) -> None:
     """Each is refused with its reason."""
     data = jobs({}, profiles={"p": {"type": "parallel_homogeneous", "cpu": 2e9, "com": 0}})

@@ -74,18 +74,15 @@ def test_submission_order_is_text_order() -> None:
     assert [e.job_id for e in scheduler.events(JobSubmitted)] == ["w0!10", "w0!9", "w0!2"]
 
 
-@pytest.mark.parametrize(
-    ("profile", "walltime", "state"),
-    [
-        ({"type": "delay", "delay": 10}, 10, JobState.COMPLETED_WALLTIME_REACHED),
-        ({"type": "delay", "delay": 10}, 10.000001, JobState.COMPLETED_SUCCESSFULLY),
-        ({"type": "delay", "delay": 10}, 4, JobState.COMPLETED_WALLTIME_REACHED),
-        ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 10, JobState.COMPLETED_SUCCESSFULLY),
-        ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 10.00001, JobState.COMPLETED_SUCCESSFULLY),
-        ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 3.5, JobState.COMPLETED_WALLTIME_REACHED),
-        ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, -1, JobState.COMPLETED_SUCCESSFULLY),
-    ],
-)
+@pytest.mark.parametrize(("profile", "walltime", "state"), [
+    ({"type": "delay", "delay": 10}, 10, JobState.COMPLETED_WALLTIME_REACHED),
+    ({"type": "delay", "delay": 10}, 10.000001, JobState.COMPLETED_SUCCESSFULLY),
+    ({"type": "delay", "delay": 10}, 4, JobState.COMPLETED_WALLTIME_REACHED),
+    ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 10, JobState.COMPLETED_SUCCESSFULLY),
+    ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 10.00001, JobState.COMPLETED_SUCCESSFULLY),
+    ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, 3.5, JobState.COMPLETED_WALLTIME_REACHED),
+    ({"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}, -1, JobState.COMPLETED_SUCCESSFULLY),
+])  # fmt: skip
 def test_walltime(profile: dict[str, object], walltime: float, state: JobState) -> None:
     """A delay that takes exactly its walltime has reached it; a one-host parallel task has ended.
 

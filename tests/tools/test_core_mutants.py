@@ -8,20 +8,17 @@ from tools.core_mutants import FOLDERS, mutants
 from tools.mutants import ROOT
 
 
-@pytest.mark.parametrize(
-    ("source", "changed"),
-    [
-        ("a = b < c;", ["a = b <= c;"]),
-        ("while (a && b >= c)", ["while (a && b > c)", "while (a || b >= c)"]),
-        ("a = b[k + 1];", ["a = b[k - 1];", "a = b[k];"]),
-        ("a = std::min(b, c);", ["a = std::max(b, c);"]),
-        ("std::vector<int> a;", []),
-        ("f(T&& a);", []),
-        ("// a < b\n/* a < b\n && c */", []),
-        ('a = "b < c";', []),
-        ("#if A < B\n  assert(a < b);", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "changed"), [
+    ("a = b < c;", ["a = b <= c;"]),
+    ("while (a && b >= c)", ["while (a && b > c)", "while (a || b >= c)"]),
+    ("a = b[k + 1];", ["a = b[k - 1];", "a = b[k];"]),
+    ("a = std::min(b, c);", ["a = std::max(b, c);"]),
+    ("std::vector<int> a;", []),
+    ("f(T&& a);", []),
+    ("// a < b\n/* a < b\n && c */", []),
+    ('a = "b < c";', []),
+    ("#if A < B\n  assert(a < b);", []),
+])  # fmt: skip
 def test_mutants(source: str, changed: list[str]) -> None:
     """Operators with spaces around them, ones added or subtracted, the smaller of two values."""
     assert [mutant.text for mutant in mutants("a.cpp", source)] == changed

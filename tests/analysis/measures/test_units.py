@@ -16,17 +16,14 @@ def test_student(degrees: int, table: float) -> None:
     assert student(degrees) == pytest.approx(table, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("degrees", "confidence", "table"),
-    [
-        (1, 0.99, 63.657),
-        (2, 0.99, 9.9248),
-        (4, 0.99, 4.6041),
-        (4, 0.999, 8.6103),
-        (5, 0.999, 6.8688),
-        (9, 0.99, 3.2498),
-    ],
-)
+@pytest.mark.parametrize(("degrees", "confidence", "table"), [
+    (1, 0.99, 63.657),
+    (2, 0.99, 9.9248),
+    (4, 0.99, 4.6041),
+    (4, 0.999, 8.6103),
+    (5, 0.999, 6.8688),
+    (9, 0.99, 3.2498),
+])  # fmt: skip
 def test_student_far_out(degrees: int, confidence: float, table: float) -> None:
     """The values of the printed tables, for comparisons that are to hold together."""
     assert student(degrees, confidence) == pytest.approx(table, rel=1e-4)

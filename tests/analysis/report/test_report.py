@@ -141,19 +141,16 @@ def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.Monkey
 COLUMNS = "workload,platform,policy,engine,model,seed,jobs,run"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (f"{COLUMNS}\n", "no finished run"),
-        ("workload,run\na,b\n", "no column 'platform'"),
-        (f"{COLUMNS}\na,b,c,d,e,0,many,r\n", "line 2: column 'jobs' must hold numbers, got 'many'"),
-        (f"{COLUMNS}\na,b,c,d,e,0,1,../r\n", "line 2: 'run' must name a folder"),
-        (f"{COLUMNS}\na,b,c,d,e,0,,r\n", "line 2: column 'jobs' must hold a"),
-        (f"{COLUMNS}\na,b\n", "line 2: expected 8 fields, got 2"),
-        (f'{COLUMNS}\n"{"x" * 200_000}"', "line 2: expected 8 fields, got 1"),
-        (f"{COLUMNS}\n\udcff\n", "no line of a table: 'utf-8' codec"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    (f"{COLUMNS}\n", "no finished run"),
+    ("workload,run\na,b\n", "no column 'platform'"),
+    (f"{COLUMNS}\na,b,c,d,e,0,many,r\n", "line 2: column 'jobs' must hold numbers, got 'many'"),
+    (f"{COLUMNS}\na,b,c,d,e,0,1,../r\n", "line 2: 'run' must name a folder"),
+    (f"{COLUMNS}\na,b,c,d,e,0,,r\n", "line 2: column 'jobs' must hold a"),
+    (f"{COLUMNS}\na,b\n", "line 2: expected 8 fields, got 2"),
+    (f'{COLUMNS}\n"{"x" * 200_000}"', "line 2: expected 8 fields, got 1"),
+    (f"{COLUMNS}\n\udcff\n", "no line of a table: 'utf-8' codec"),
+])  # fmt: skip
 def test_damaged_campaigns(tmp_path: Path, text: str, message: str) -> None:
     """The message names the file and the place."""
     (tmp_path / "summary.csv").write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -56,18 +56,15 @@ ROWS = """time_s,storage,drained_bytes,left_bytes
 """
 
 
-@pytest.mark.parametrize(
-    ("start_s", "end_s", "expected"),
-    [
-        (0.0, 10.0, {}),
-        (0.0, 15.0, {"bb0": 40, "bb1": 5}),
-        (12.0, 18.0, {"bb0": 40, "bb1": 5}),
-        (12.0, 35.0, {"bb0": 70, "bb1": 5}),
-        (25.0, 35.0, {"bb0": 70, "bb1": 5}),
-        (30.0, 35.0, {"bb0": 10, "bb1": 5}),
-        (40.0, 99.0, {"bb1": 5}),
-    ],
-)
+@pytest.mark.parametrize(("start_s", "end_s", "expected"), [
+    (0.0, 10.0, {}),
+    (0.0, 15.0, {"bb0": 40, "bb1": 5}),
+    (12.0, 18.0, {"bb0": 40, "bb1": 5}),
+    (12.0, 35.0, {"bb0": 70, "bb1": 5}),
+    (25.0, 35.0, {"bb0": 70, "bb1": 5}),
+    (30.0, 35.0, {"bb0": 10, "bb1": 5}),
+    (40.0, 99.0, {"bb1": 5}),
+])  # fmt: skip
 def test_the_most_at_once(start_s: float, end_s: float, expected: dict[str, int], tmp_path: Path) -> None:
     """A drain from before the interval counts until it is replaced."""
     assert most_drained(tmp_path, start_s, end_s) == {}, "no such table"

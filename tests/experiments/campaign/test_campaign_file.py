@@ -78,28 +78,22 @@ def test_ranges_become_a_grid() -> None:
     assert made[3].label == "E depth=2 order=sjf"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("seeds = [", "x.toml: not TOML"),
-        ("", "the key 'workload' is missing; known keys: name, workload"),
-        (SMALL + "[extra]\n", "unknown key 'extra'; known keys: name"),
-        ("enginee = 'fluid'\n" + SMALL, r"unknown key 'enginee' \(did you mean 'engine'\?\)"),
-        ("engine = 'warp'\n" + SMALL, "'engine' must be one of fluid, .*, got 'warp'"),
-        ("seeds = [-1]\n" + SMALL, "'seeds' must be a list, each a whole number >= 0"),
-        ("seeds = []\n" + SMALL, "'seeds' must be a list"),
-        ("tau_s = 0\n" + SMALL, "'tau_s' must be a number from 0.001 to"),
-        ("workload = 'x'\n" + SMALL.split("\n", 2)[2], "at least one table, written"),
-        (SMALL.replace("source", "file"), r"workload\[0\]: unknown key 'file'"),
-        (
-            SMALL.replace("fcfs", "fcsf"),
-            r"policy\[0\]: unknown policy 'fcsf' \(did you mean 'fcfs'\?\); known: ",
-        ),
-        (SMALL + "options = { depht = 2 }\n", r"policy\[0\]: .*unknown option 'depht'.*did you mean 'depth'"),
-        (SMALL + "options = { depth = [0, -1] }\n", r"policy\[0\]: .*'depth' must be .*got '-1'"),
-        (SMALL + "options = { depth = [] }\n", "a range needs at least one value"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("seeds = [", "x.toml: not TOML"),
+    ("", "the key 'workload' is missing; known keys: name, workload"),
+    (SMALL + "[extra]\n", "unknown key 'extra'; known keys: name"),
+    ("enginee = 'fluid'\n" + SMALL, r"unknown key 'enginee' \(did you mean 'engine'\?\)"),
+    ("engine = 'warp'\n" + SMALL, "'engine' must be one of fluid, .*, got 'warp'"),
+    ("seeds = [-1]\n" + SMALL, "'seeds' must be a list, each a whole number >= 0"),
+    ("seeds = []\n" + SMALL, "'seeds' must be a list"),
+    ("tau_s = 0\n" + SMALL, "'tau_s' must be a number from 0.001 to"),
+    ("workload = 'x'\n" + SMALL.split("\n", 2)[2], "at least one table, written"),
+    (SMALL.replace("source", "file"), r"workload\[0\]: unknown key 'file'"),
+    (SMALL.replace("fcfs", "fcsf"), r"policy\[0\]: unknown policy 'fcsf' \(did you mean 'fcfs'\?\); known: "),
+    (SMALL + "options = { depht = 2 }\n", r"policy\[0\]: .*unknown option 'depht'.*did you mean 'depth'"),
+    (SMALL + "options = { depth = [0, -1] }\n", r"policy\[0\]: .*'depth' must be .*got '-1'"),
+    (SMALL + "options = { depth = [] }\n", "a range needs at least one value"),
+])  # fmt: skip
 def test_mistakes(text: str, message: str) -> None:
     """The message names the file, the place, the value and the known ones."""
     with pytest.raises(SpecError, match=message) as caught:

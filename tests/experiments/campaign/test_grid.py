@@ -69,17 +69,14 @@ def test_a_given_default_is_the_same_run() -> None:
     assert plain.id.rsplit("_", 1)[1] == stated.id.rsplit("_", 1)[1]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seeds": (1,)},
-        {"engine": Engine.FIXED},
-        {"models": (ModelSpec(name="io"),)},
-        {"models": (ModelSpec(name="rigid"),), "transport": Transport.BYTES},
-        {"policies": (PolicySpec(policy="fcfs", literal=True),)},
-        {"policies": (PolicySpec(policy="filler"),)},
-    ],
-)
+@pytest.mark.parametrize("change", [
+    {"seeds": (1,)},
+    {"engine": Engine.FIXED},
+    {"models": (ModelSpec(name="io"),)},
+    {"models": (ModelSpec(name="rigid"),), "transport": Transport.BYTES},
+    {"policies": (PolicySpec(policy="fcfs", literal=True),)},
+    {"policies": (PolicySpec(policy="filler"),)},
+])  # fmt: skip
 def test_what_matters_changes_the_digest(change: dict[str, Any]) -> None:
     """Everything that the outcome depends on is in the digest."""
     assert runs_of(**change)[0].id.rsplit("_", 1)[1] != runs_of()[0].id.rsplit("_", 1)[1]

@@ -30,16 +30,13 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     assert {(row["policy"], row["jobs"]) for row in rows} == {("replay", "40"), ("fcfs", "40")}
 
 
-@pytest.mark.parametrize(
-    ("waits", "more", "policies"),
-    [
-        (30, (), {"replay", "fcfs"}),
-        (30, ("--no-replay",), {"fcfs"}),
-        (30, ("--policy", "replay"), {"replay", "fcfs"}),
-        (30, ("--policy", "gang", "--model", "timeshared"), {"replay", "fcfs", "gang"}),
-        (-1, (), {"fcfs"}),
-    ],
-)
+@pytest.mark.parametrize(("waits", "more", "policies"), [
+    (30, (), {"replay", "fcfs"}),
+    (30, ("--no-replay",), {"fcfs"}),
+    (30, ("--policy", "replay"), {"replay", "fcfs"}),
+    (30, ("--policy", "gang", "--model", "timeshared"), {"replay", "fcfs", "gang"}),
+    (-1, (), {"fcfs"}),
+])  # fmt: skip
 def test_what_the_site_did_is_the_baseline(
     waits: int, more: tuple[str, ...], policies: set[str], tmp_path: Path
 ) -> None:

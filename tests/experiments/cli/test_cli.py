@@ -27,17 +27,14 @@ def test_every_command_is_a_module_with_what_it_needs() -> None:
         assert all(f"spillway {name}" in line for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("noun", "entry"),
-    [
-        ("models", "checkpointed"),
-        ("lives", "two-reservations"),
-        ("engines", "waterfill"),
-        ("studies", "production-buffers"),
-        ("platforms", "herbein-small"),
-        ("workloads", "KTH-SP2-1996-2.1-cln"),
-    ],
-)
+@pytest.mark.parametrize(("noun", "entry"), [
+    ("models", "checkpointed"),
+    ("lives", "two-reservations"),
+    ("engines", "waterfill"),
+    ("studies", "production-buffers"),
+    ("platforms", "herbein-small"),
+    ("workloads", "KTH-SP2-1996-2.1-cln"),
+])  # fmt: skip
 def test_every_noun_has_its_list(noun: str, entry: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One command for all that can be chosen; policies are tested with the service's list."""
     assert cli.main(["list", noun]) == 0
@@ -62,16 +59,13 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.Capture
     assert log.read_text().startswith("; MaxProcs: 4")
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ([], ["campaign"]),
-        (["mine.toml", "--workers", "1"], ["campaign", "mine.toml", "--workers", "1"]),
-        (["--workers", "1"], ["campaign", "--workers", "1"]),
-        (["report", "results"], ["report", "results"]),
-        (["--version"], ["--version"]),
-    ],
-)
+@pytest.mark.parametrize(("given", "meant"), [
+    ([], ["campaign"]),
+    (["mine.toml", "--workers", "1"], ["campaign", "mine.toml", "--workers", "1"]),
+    (["--workers", "1"], ["campaign", "--workers", "1"]),
+    (["report", "results"], ["report", "results"]),
+    (["--version"], ["--version"]),
+])  # fmt: skip
 def test_shorter_spellings(given: list[str], meant: list[str]) -> None:
     """A campaign file and no command at all stand for one."""
     assert cli.expanded(given) == meant
@@ -168,16 +162,13 @@ STUDY = Study(name="one", title="One", play=Product(), grids=[GRID])
 _TOO_SMALL = ["x.swf", "--nodes", "2", "--no-plots"]
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (["run", *_TOO_SMALL, "--policy", "easy"], "could never run"),
-        (["run", "x.swf", "--policy", "easy", "--policy", "filler", "--max-runs", "1"], "--max-runs"),
-        (["whatif", *_TOO_SMALL[:3], "--set", "load=x2"], "could never run"),
-        (["c.toml", "--max-runs", "1"], "--max-runs"),
-        (["study", "one.py"], "no platform 'nowhere'"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    (["run", *_TOO_SMALL, "--policy", "easy"], "could never run"),
+    (["run", "x.swf", "--policy", "easy", "--policy", "filler", "--max-runs", "1"], "--max-runs"),
+    (["whatif", *_TOO_SMALL[:3], "--set", "load=x2"], "could never run"),
+    (["c.toml", "--max-runs", "1"], "--max-runs"),
+    (["study", "one.py"], "no platform 'nowhere'"),
+])  # fmt: skip
 @pytest.mark.parametrize("out", ["", "mine", "mine/deep/er"])
 def test_a_refused_command_leaves_nothing(
     given: list[str],

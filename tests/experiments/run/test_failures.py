@@ -117,20 +117,17 @@ def test_failures_of_a_part() -> None:
             assert event["bytes"] == (2_500_000_000 if before["type"] == "machine_unavailable" else 0)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("host,down,up\n", "1: expected the columns host,down_s,up_s[,drained_bytes], got 'host,down,up'"),
-        ("", "1: expected the columns"),
-        ("host,down_s,up_s\nn99,1,2\n", "2: the machine has no host 'n99'"),
-        ("host,down_s,up_s\nn1,5,4\n", "2: expected 0 <= down_s < up_s"),
-        ("host,down_s,up_s\nn1,nan,4\n", "2: expected 0 <= down_s < up_s"),
-        ("host,down_s,up_s\nn1,5\n", "2: expected host,down_s,up_s, got 2 fields"),
-        ("host,down_s,up_s,drained_bytes\nbb0,5,9,-1\n", "2: expected a whole number of drained_bytes above 0"),
-        ("host,down_s,up_s,drained_bytes\nbb0,5,9\n", "expected host,down_s,up_s,drained_bytes, got 3 fields"),
-        ("host,down_s,up_s\nn1,5,9\nn1,7,20\n", "host n1 goes out at 7 s and is out until 9 s already"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "message"), [
+    ("host,down,up\n", "1: expected the columns host,down_s,up_s[,drained_bytes], got 'host,down,up'"),
+    ("", "1: expected the columns"),
+    ("host,down_s,up_s\nn99,1,2\n", "2: the machine has no host 'n99'"),
+    ("host,down_s,up_s\nn1,5,4\n", "2: expected 0 <= down_s < up_s"),
+    ("host,down_s,up_s\nn1,nan,4\n", "2: expected 0 <= down_s < up_s"),
+    ("host,down_s,up_s\nn1,5\n", "2: expected host,down_s,up_s, got 2 fields"),
+    ("host,down_s,up_s,drained_bytes\nbb0,5,9,-1\n", "2: expected a whole number of drained_bytes above 0"),
+    ("host,down_s,up_s,drained_bytes\nbb0,5,9\n", "expected host,down_s,up_s,drained_bytes, got 3 fields"),
+    ("host,down_s,up_s\nn1,5,9\nn1,7,20\n", "host n1 goes out at 7 s and is out until 9 s already"),
+])  # fmt: skip
 def test_wrong_traces(lines: str, message: str, tmp_path: Path) -> None:
     """Named with file, line and host."""
     path = tmp_path / "trace.csv"
@@ -140,19 +137,16 @@ def test_wrong_traces(lines: str, message: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("failures", "expected rates"),
-        ("failures:node_mtbf=9,trace=x.csv", "expected rates"),
-        ("failures:mtbf=9", "unknown option"),
-        ("failures:node_mtbf=9,storage_part=0.5", "storage_part goes with storage_mtbf"),
-        ("failures:storage_mtbf=9,storage_part=0", "storage_part"),
-        ("failures:node_mtbf=-1", "node_mtbf"),
-        ("failures:node_mtbf=9,repair=0", "repair"),
-        ("failures:node_mtbf=1,repair=1,until=1e9", "more than 5,000,000"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("failures", "expected rates"),
+    ("failures:node_mtbf=9,trace=x.csv", "expected rates"),
+    ("failures:mtbf=9", "unknown option"),
+    ("failures:node_mtbf=9,storage_part=0.5", "storage_part goes with storage_mtbf"),
+    ("failures:storage_mtbf=9,storage_part=0", "storage_part"),
+    ("failures:node_mtbf=-1", "node_mtbf"),
+    ("failures:node_mtbf=9,repair=0", "repair"),
+    ("failures:node_mtbf=1,repair=1,until=1e9", "more than 5,000,000"),
+])  # fmt: skip
 def test_wrong_options(text: str, message: str) -> None:
     """Refused with the expected form."""
     with pytest.raises(SpecError, match=message):

@@ -9,16 +9,13 @@ from spillway.experiments.run.sessions import complete, complete_model
 from spillway.experiments.run.spec import ModelSpec, PolicySpec
 
 
-@pytest.mark.parametrize(
-    ("spec", "order"),
-    [
-        (PolicySpec(policy="plan-square"), "nearest"),
-        (PolicySpec(policy="plan"), "fullest-at-end"),
-        (PolicySpec(policy="plan-mean"), "fullest-at-end"),
-        (PolicySpec(policy="plan-mean", session={"storage_order": "by-id"}), "by-id"),
-        (PolicySpec(policy="plan-mean", literal=True), "nearest"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "order"), [
+    (PolicySpec(policy="plan-square"), "nearest"),
+    (PolicySpec(policy="plan"), "fullest-at-end"),
+    (PolicySpec(policy="plan-mean"), "fullest-at-end"),
+    (PolicySpec(policy="plan-mean", session={"storage_order": "by-id"}), "by-id"),
+    (PolicySpec(policy="plan-mean", literal=True), "nearest"),
+])  # fmt: skip
 def test_a_policy_brings_settings_unless_others_are_chosen(spec: PolicySpec, order: str) -> None:
     """Under the published rules it brings no setting."""
     assert complete(spec)["storage_order"] == order

@@ -8,20 +8,17 @@ from spillway.experiments.site.source import preempts, records, rows, seconds, s
 from spillway.workloads.logs.slurm_units import UnitError, amounts_of, counts_of
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("90", 5400.0),
-        ("30:15", 1815.0),
-        ("1:30:00", 5400.0),
-        ("7-0", 604_800.0),
-        ("1-12:30", 131_400.0),
-        ("2-01:00:30", 176_430.0),
-        ("UNLIMITED", None),
-        ("INFINITE", None),
-        ("-1", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), [
+    ("90", 5400.0),
+    ("30:15", 1815.0),
+    ("1:30:00", 5400.0),
+    ("7-0", 604_800.0),
+    ("1-12:30", 131_400.0),
+    ("2-01:00:30", 176_430.0),
+    ("UNLIMITED", None),
+    ("INFINITE", None),
+    ("-1", None),
+])  # fmt: skip
 def test_times(text: str, value: float | None):
     """All forms of slurm.conf's manual page; 1-12:30 is days-hours:minutes."""
     assert seconds(text) == value

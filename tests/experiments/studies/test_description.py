@@ -69,17 +69,14 @@ def test_regions_are_texts() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("10 ± 0.5", "about 10", "region 'about 10': expected >= 2"),
-        ("mean = ", "median = ", "expected one of mean, occurring, ratio"),
-        ('unit = "s"', 'units = "s"', "unknown field `units`"),
-        ('"open"', '"opened"', "no list 'opened'"),
-        ('"wait_s", above', '"wait_s", over', "unexpected keyword argument 'over'"),
-        ("seed = 3", "seed = ", "Invalid value"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("10 ± 0.5", "about 10", "region 'about 10': expected >= 2"),
+    ("mean = ", "median = ", "expected one of mean, occurring, ratio"),
+    ('unit = "s"', 'units = "s"', "unknown field `units`"),
+    ('"open"', '"opened"', "no list 'opened'"),
+    ('"wait_s", above', '"wait_s", over', "unexpected keyword argument 'over'"),
+    ("seed = 3", "seed = ", "Invalid value"),
+])  # fmt: skip
 def test_what_is_wrong_is_named_with_its_file(tmp_path: Path, old: str, new: str, words: str) -> None:
     """A word that nobody reads would be a claim that is silently another."""
     with pytest.raises(SpecError, match=words) as found:

@@ -39,19 +39,16 @@ def first_fault(policy: str) -> dict[str, Failure]:
     return next(failures for failures in every if failures)
 
 
-@pytest.mark.parametrize(
-    ("name", "what", "words"),
-    [
-        ("Twice", "decisions", "it is not waiting (unknown, already started, or rejected)"),
-        ("Clock", "clock and chance", "it calls time.time() (line "),
-        ("Chance", "clock and chance", "it draws from the module random; view.rng is seeded"),
-        ("Narrow", "ends", "(8 nodes, submitted at "),
-        ("Overbooked", "decisions", "GB left, the allocation takes"),
-        ("Meddler", "view", "it changes a job; only view.notebook and view.timeline are its own"),
-        ("Restless", "stops", "more than 1,000 passes (WakeAt)"),
-        ("Crash", "decisions", "it fails with IndexError: queue index out of range (line "),
-    ],
-)
+@pytest.mark.parametrize(("name", "what", "words"), [
+    ("Twice", "decisions", "it is not waiting (unknown, already started, or rejected)"),
+    ("Clock", "clock and chance", "it calls time.time() (line "),
+    ("Chance", "clock and chance", "it draws from the module random; view.rng is seeded"),
+    ("Narrow", "ends", "(8 nodes, submitted at "),
+    ("Overbooked", "decisions", "GB left, the allocation takes"),
+    ("Meddler", "view", "it changes a job; only view.notebook and view.timeline are its own"),
+    ("Restless", "stops", "more than 1,000 passes (WakeAt)"),
+    ("Crash", "decisions", "it fails with IndexError: queue index out of range (line "),
+])  # fmt: skip
 def test_planted_faults_are_found(name: str, what: str, words: str) -> None:
     """Each by the check that is meant for it."""
     failures = first_fault(f"{FAULTS}:{name}")
@@ -139,17 +136,14 @@ def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFi
     assert again.count("not seen") == len(CHECKS) - 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["no-such-policy"], "unknown policy 'no-such-policy'"),
-        ([str(FAULTS)], "has 12 classes, Good, Twice"),
-        ([f"{FAULTS}:Good", "--cases", "0"], "expected a whole number >= 1, got '0'"),
-        ([f"{FAULTS}:Good", "--cpu", "0"], "expected seconds from 0.1 to 86400, got '0'"),
-        ([f"{FAULTS}:Good", "--case", "{}"], "--case: expected a world as a failed check prints it"),
-        (["easy:depth=2"], "give the policy without them"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["no-such-policy"], "unknown policy 'no-such-policy'"),
+    ([str(FAULTS)], "has 12 classes, Good, Twice"),
+    ([f"{FAULTS}:Good", "--cases", "0"], "expected a whole number >= 1, got '0'"),
+    ([f"{FAULTS}:Good", "--cpu", "0"], "expected seconds from 0.1 to 86400, got '0'"),
+    ([f"{FAULTS}:Good", "--case", "{}"], "--case: expected a world as a failed check prints it"),
+    (["easy:depth=2"], "give the policy without them"),
+])  # fmt: skip
 def test_wrong_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With exit code 2."""
     assert main(["check-policy", *arguments]) == 2
@@ -167,19 +161,16 @@ def test_worlds_are_repeated_by_their_text() -> None:
         world_from(json.dumps({"model": "rigd", "jobs": []}), CASE)
 
 
-@pytest.mark.parametrize(
-    ("text", "notation", "words"),
-    [
-        ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
-        ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),
-        ('{"model":"rigid","jobs":[[0,1,2.0,0,0,"9",true]]}', CASE, "Expected `int | null`, got `str`"),
-        ('{"model":"rigid","jobs":[],"storages":1}', CASE, "--case: expected nothing but changes, drains, jobs, model"),
-        ('{"nodes":2,"jobs":[[1,1]]}', PLAIN, "--world: expected jobs as rows of submit_s, nodes, walltime_s, gb"),
-        ('{"nodes":2,"jobs":[[1,1,9,0,0.5]]}', PLAIN, "--world: expected jobs of 1 node .* times in whole seconds"),
-        ('{"nodes":0,"jobs":[[1,1,9]]}', PLAIN, "--world: expected 1 to 64 nodes"),
-        ('{"nodes":2,"jobs":[[1,1,9]],"model":"io"}', PLAIN, "--world: expected nothing but gb, jobs, nodes, storages"),
-    ],
-)
+@pytest.mark.parametrize(("text", "notation", "words"), [
+    ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
+    ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),
+    ('{"model":"rigid","jobs":[[0,1,2.0,0,0,"9",true]]}', CASE, "Expected `int | null`, got `str`"),
+    ('{"model":"rigid","jobs":[],"storages":1}', CASE, "--case: expected nothing but changes, drains, jobs, model"),
+    ('{"nodes":2,"jobs":[[1,1]]}', PLAIN, "--world: expected jobs as rows of submit_s, nodes, walltime_s, gb"),
+    ('{"nodes":2,"jobs":[[1,1,9,0,0.5]]}', PLAIN, "--world: expected jobs of 1 node .* times in whole seconds"),
+    ('{"nodes":0,"jobs":[[1,1,9]]}', PLAIN, "--world: expected 1 to 64 nodes"),
+    ('{"nodes":2,"jobs":[[1,1,9]],"model":"io"}', PLAIN, "--world: expected nothing but gb, jobs, nodes, storages"),
+])  # fmt: skip
 def test_texts_that_are_no_world(text: str, notation: Notation, words: str) -> None:
     """Each command takes worlds in its own notation and no other."""
     with pytest.raises(SpecError, match=words.replace("|", r"\|")):

@@ -114,24 +114,19 @@ def _gone(process: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), "expected either --policy NAME or a command after --"),
-        (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
-        (("--policy", "esay"), "unknown policy 'esay'"),
-        (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: queue index out of range"),
-        (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
-        (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
-        (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),
-        (("--", "sh", "-c", "true"), "the command has no place for the endpoint: write {socket}"),
-        (("--policy", "easy", "--world", "{}"), "--world: expected a world as a report prints it"),
-        (
-            ("--policy", "easy", "--world", '{"nodes":1,"jobs":[[1,1,5,1],[1,1,5,2]],"storages":2,"gb":9}'),
-            "--world: expected requests of one size where there are several storage nodes",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    ((), "expected either --policy NAME or a command after --"),
+    (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
+    (("--policy", "esay"), "unknown policy 'esay'"),
+    (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: queue index out of range"),
+    (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
+    (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
+    (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),
+    (("--", "sh", "-c", "true"), "the command has no place for the endpoint: write {socket}"),
+    (("--policy", "easy", "--world", "{}"), "--world: expected a world as a report prints it"),
+    (("--policy", "easy", "--world", '{"nodes":1,"jobs":[[1,1,5,1],[1,1,5,2]],"storages":2,"gb":9}'),
+     "--world: expected requests of one size where there are several storage nodes"),
+])  # fmt: skip
 def test_wrong_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
     """With exit code 2 and the remedy."""
     assert conformance(*arguments) == 2

@@ -37,16 +37,13 @@ def failing(found: list[Outcome]) -> dict[str, tuple[str, ...]]:
     }
 
 
-@pytest.mark.parametrize(
-    ("policy", "discipline"),
-    [
-        ("easy", "easy"),
-        ("easy:by_number=true", "easy-counted"),
-        ("conservative", "conservative"),
-        ("fcfs", "fcfs"),
-        ("filler", "any"),
-    ],
-)
+@pytest.mark.parametrize(("policy", "discipline"), [
+    ("easy", "easy"),
+    ("easy:by_number=true", "easy-counted"),
+    ("conservative", "conservative"),
+    ("fcfs", "fcfs"),
+    ("filler", "any"),
+])  # fmt: skip
 def test_what_is_right_passes(policy: str, discipline: str) -> None:
     """Each policy keeps its claims, in every case that applies and in random worlds."""
     found = verdicts(OwnPolicy(policy), discipline, Extent(worlds=3))
@@ -55,35 +52,18 @@ def test_what_is_right_passes(policy: str, discipline: str) -> None:
     assert sum(verdict.result == PASSES for verdict in found) == len(applicable) + len(DISCIPLINES[discipline])
 
 
-@pytest.mark.parametrize(
-    ("policy", "discipline", "cases"),
-    [
-        (
-            "easy-no-bb",
-            "easy",
-            {
-                "second-resource": ("promise",),
-                "second-resource-whole": ("promise",),
-                "shadow-of-bytes": ("backfill",),
-                "spare-nodes-no-bytes": ("promise",),
-            },
-        ),
-        (
-            "filler",
-            "easy",
-            {
-                "starved": ("promise",),
-                "second-resource": ("promise",),
-                "second-resource-whole": ("promise",),
-                "spare-nodes-no-bytes": ("promise",),
-            },
-        ),
-        ("fcfs", "easy", {"gap": ("backfill",), "shadow-of-bytes": ("backfill",)}),
-        ("easy", "conservative", {"third-in-line": ("promises",), "third-in-line-bytes": ("promises",)}),
-        ("easy", "easy-counted", {"spare-by-number": ("spare",)}),
-        ("easy", "fcfs", {"one-after-another": ("order",), "overtaken-for-bytes": ("order",)}),
-    ],
-)
+@pytest.mark.parametrize(("policy", "discipline", "cases"), [
+    ("easy-no-bb", "easy",
+     {"second-resource": ("promise",), "second-resource-whole": ("promise",), "shadow-of-bytes": ("backfill",),
+     "spare-nodes-no-bytes": ("promise",)}),
+    ("filler", "easy",
+     {"starved": ("promise",), "second-resource": ("promise",), "second-resource-whole": ("promise",),
+     "spare-nodes-no-bytes": ("promise",)}),
+    ("fcfs", "easy", {"gap": ("backfill",), "shadow-of-bytes": ("backfill",)}),
+    ("easy", "conservative", {"third-in-line": ("promises",), "third-in-line-bytes": ("promises",)}),
+    ("easy", "easy-counted", {"spare-by-number": ("spare",)}),
+    ("easy", "fcfs", {"one-after-another": ("order",), "overtaken-for-bytes": ("order",)}),
+])  # fmt: skip
 def test_what_is_wrong_is_flagged(policy: str, discipline: str, cases: dict[str, tuple[str, ...]]) -> None:
     """By the case that is meant for it, in at most eight jobs, with words and a world that shows it again."""
     found = verdicts(OwnPolicy(policy), discipline, CASES_ALONE)

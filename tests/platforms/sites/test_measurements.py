@@ -119,18 +119,15 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "line 1: expected measured runs with a column ID"),
-        ("ID FITS BB_TYPE", "line 1: expected measured runs with a column NB_CORES"),
-        ("HEAD", "line 1: expected measured runs below the header, got an empty table"),
-        ("HEAD\n1 Y PRIVATE 2", "line 2: expected 13 words as in the header, separated by single blanks, got 4"),
-        ("HEAD\n1 Y PRIVATE 0 1 1 1 1 5 1 1 1 1", "line 2: NB_CORES: expected a number of at least 1, got '0'"),
-        ("HEAD\n1 Y PRIVATE 2 1 1 x 1 5 1 1 1 1", "line 2: BB_SIZE_FILES_MB: expected a number of at least 0, got 'x'"),
-        ("HEAD\n1 Y PRIVATE 2 1 1 1 nan 5 1 1 1 1", "line 2: TOTAL_SIZE_FILES_MB: expected a number of at least 0"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "line 1: expected measured runs with a column ID"),
+    ("ID FITS BB_TYPE", "line 1: expected measured runs with a column NB_CORES"),
+    ("HEAD", "line 1: expected measured runs below the header, got an empty table"),
+    ("HEAD\n1 Y PRIVATE 2", "line 2: expected 13 words as in the header, separated by single blanks, got 4"),
+    ("HEAD\n1 Y PRIVATE 0 1 1 1 1 5 1 1 1 1", "line 2: NB_CORES: expected a number of at least 1, got '0'"),
+    ("HEAD\n1 Y PRIVATE 2 1 1 x 1 5 1 1 1 1", "line 2: BB_SIZE_FILES_MB: expected a number of at least 0, got 'x'"),
+    ("HEAD\n1 Y PRIVATE 2 1 1 1 nan 5 1 1 1 1", "line 2: TOTAL_SIZE_FILES_MB: expected a number of at least 0"),
+])  # fmt: skip
 def test_malformed(text: str, message: str, tmp_path: Path) -> None:
     """With line and column."""
     path = tmp_path / "runs.csv"

@@ -60,23 +60,20 @@ def test_variation_counts_intervals() -> None:
     assert application.interval_s(10, 15, 8) == 12.5
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
-        ({"iterations": True}, "iterations must be"),
-        ({"control_every": 3}, "3 does not divide io_every, which is 10"),
-        ({"minimum": 5}, "requests 4 nodes, outside of its sizes 5 to 16"),
-        ({"overhead": -1}, "overhead must be a number of at least 0"),
-        ({"speed": 1}, "speed: unknown field; known are"),
-        ({"model": None}, "expected an object"),
-        ({"model": {"work": 1, "speed": 2}}, "unknown parameter 'speed'"),
-        ({"model": {"nodes": [1, 2], "cpu": [1.0]}}, "cpu must be as many numbers"),
-        ({"model": {"nodes": [1], "cpu": [1.0], "gpu": [2.0]}}, "unknown column 'gpu'"),
-        ({"model": {"work": 0}}, "an iteration takes time"),
-        ({"variation": [0.0]}, "variation must be a list of numbers above 0"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
+    ({"iterations": True}, "iterations must be"),
+    ({"control_every": 3}, "3 does not divide io_every, which is 10"),
+    ({"minimum": 5}, "requests 4 nodes, outside of its sizes 5 to 16"),
+    ({"overhead": -1}, "overhead must be a number of at least 0"),
+    ({"speed": 1}, "speed: unknown field; known are"),
+    ({"model": None}, "expected an object"),
+    ({"model": {"work": 1, "speed": 2}}, "unknown parameter 'speed'"),
+    ({"model": {"nodes": [1, 2], "cpu": [1.0]}}, "cpu must be as many numbers"),
+    ({"model": {"nodes": [1], "cpu": [1.0], "gpu": [2.0]}}, "unknown column 'gpu'"),
+    ({"model": {"work": 0}}, "an iteration takes time"),
+    ({"variation": [0.0]}, "variation must be a list of numbers above 0"),
+])  # fmt: skip
 def test_faults_are_named(change: dict[str, Any], words: str) -> None:
     """Each fault names its field."""
     with pytest.raises(ValueError, match=words):
@@ -86,19 +83,16 @@ def test_faults_are_named(change: dict[str, Any], words: str) -> None:
 WORK = {"work": 40.0}
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"model": {"nodes": 5}},
-        {"model": {"nodes": {}}},
-        {"model": {"work": 10**400}},
-        {"model": {"work": 1e299}},
-        {"iterations": 10**15},
-        {"iterations": 10**400},
-        {"overhead": 1e12},
-        {"variation": [1e200]},
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    {"model": {"nodes": 5}},
+    {"model": {"nodes": {}}},
+    {"model": {"work": 10**400}},
+    {"model": {"work": 1e299}},
+    {"iterations": 10**15},
+    {"iterations": 10**400},
+    {"overhead": 1e12},
+    {"variation": [1e200]},
+])  # fmt: skip
 def test_applications(changes: dict[str, Any]) -> None:
     """A number for a list (TypeError before), integers beyond doubles (OverflowError), 1e15 iterations."""
     with pytest.raises(ValueError, match=r"must be|take up to") as caught:

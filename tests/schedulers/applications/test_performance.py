@@ -55,16 +55,13 @@ def test_nodes_for_never_passes_the_best_size() -> None:
     assert model.nodes_for(11, 1.2) is None
 
 
-@pytest.mark.parametrize(
-    ("rows", "sizes", "words"),
-    [
-        ([], (1, 2), "at least one"),
-        ([Measurement(4, 1.0, 0.0, 0.0), Measurement(4, 2.0, 0.0, 0.0)], (1, 8), "twice"),
-        ([Measurement(4, 0.0, 0.0, 0.0)], (1, 8), "cpu_s > 0"),
-        ([Measurement(4, 1.0, 0.0, 0.0)], (9, 8), "minimum <= maximum"),
-        ([Measurement(4, 1.0, 0.0, 0.0)], (0, 8), "1 <= minimum"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "sizes", "words"), [
+    ([], (1, 2), "at least one"),
+    ([Measurement(4, 1.0, 0.0, 0.0), Measurement(4, 2.0, 0.0, 0.0)], (1, 8), "twice"),
+    ([Measurement(4, 0.0, 0.0, 0.0)], (1, 8), "cpu_s > 0"),
+    ([Measurement(4, 1.0, 0.0, 0.0)], (9, 8), "minimum <= maximum"),
+    ([Measurement(4, 1.0, 0.0, 0.0)], (0, 8), "1 <= minimum"),
+])  # fmt: skip
 def test_bad_measurements(rows: list[Measurement], sizes: tuple[int, int], words: str) -> None:
     """Measurements that give no model are refused with the reason."""
     with pytest.raises(ValueError, match=words):

@@ -80,23 +80,18 @@ def test_nodes_are_not_given_while_a_job_waits_for_them() -> None:
     assert seen.starts["late"] == 43.0
 
 
-@pytest.mark.parametrize(
-    ("requests", "words"),
-    [
-        (3, "malleable.requests must be a list"),
-        ([3], r"malleable.requests\[0\] must be an object with iteration and nodes, got 3"),
-        ([{"iteration": 2}], r"malleable.requests\[0\] must be an object with iteration and nodes"),
-        ([{"iteration": 2, "nodes": 2, "x": 1}], r"malleable.requests\[0\] must be an object with iteration and nodes"),
-        ([{"iteration": 2, "nodes": 9}], r"malleable.requests\[0\].nodes must be a whole number from 1 to 4, got 9"),
-        ([{"iteration": 2, "nodes": True}], r"malleable.requests\[0\].nodes must be"),
-        ([{"iteration": 10, "nodes": 2}], r"malleable.requests\[0\].iteration must be a whole number from 1 to 9"),
-        ([{"iteration": 3, "nodes": 2}], r"requests\[0\].iteration: 3 is no multiple of control_every, 2"),
-        (
-            [{"iteration": 4, "nodes": 2}, {"iteration": 4, "nodes": 3}],
-            r"malleable.requests\[1\].iteration: 4 does not come after 4",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("requests", "words"), [
+    (3, "malleable.requests must be a list"),
+    ([3], r"malleable.requests\[0\] must be an object with iteration and nodes, got 3"),
+    ([{"iteration": 2}], r"malleable.requests\[0\] must be an object with iteration and nodes"),
+    ([{"iteration": 2, "nodes": 2, "x": 1}], r"malleable.requests\[0\] must be an object with iteration and nodes"),
+    ([{"iteration": 2, "nodes": 9}], r"malleable.requests\[0\].nodes must be a whole number from 1 to 4, got 9"),
+    ([{"iteration": 2, "nodes": True}], r"malleable.requests\[0\].nodes must be"),
+    ([{"iteration": 10, "nodes": 2}], r"malleable.requests\[0\].iteration must be a whole number from 1 to 9"),
+    ([{"iteration": 3, "nodes": 2}], r"requests\[0\].iteration: 3 is no multiple of control_every, 2"),
+    ([{"iteration": 4, "nodes": 2}, {"iteration": 4, "nodes": 3}],
+     r"malleable.requests\[1\].iteration: 4 does not come after 4"),
+])  # fmt: skip
 def test_wrong_requests_are_refused(requests: Any, words: str) -> None:
     """With their place."""
     with pytest.raises(ValueError, match=words):

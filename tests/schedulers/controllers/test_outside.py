@@ -55,17 +55,14 @@ def test_it_decides_beside_the_built_in_ones(tmp_path: Path) -> None:
     assert seen.starts["late"] == 66.0, "the next control points are at 63, the reconfigurations end at 66"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("no_such.py:Eager", "controller file 'no_such.py' cannot be read"),
-        ("{file}:Eagre", "did you mean 'Eager'"),
-        ("{file}:Eager:most=x", "option 'most' must be a whole number"),
-        ("{file}:Eager:least=1", "unknown option 'least'; known options: most"),
-        ("{file}:", "after the last colon"),
-        ("eager", "unknown controller 'eager'; expected FILE.py:CLASS or MODULE:CLASS"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("no_such.py:Eager", "controller file 'no_such.py' cannot be read"),
+    ("{file}:Eagre", "did you mean 'Eager'"),
+    ("{file}:Eager:most=x", "option 'most' must be a whole number"),
+    ("{file}:Eager:least=1", "unknown option 'least'; known options: most"),
+    ("{file}:", "after the last colon"),
+    ("eager", "unknown controller 'eager'; expected FILE.py:CLASS or MODULE:CLASS"),
+])  # fmt: skip
 def test_what_cannot_be_loaded_is_refused(tmp_path: Path, text: str, words: str) -> None:
     """When the session is assembled, before any job."""
     file = tmp_path / "mine.py"

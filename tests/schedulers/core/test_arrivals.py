@@ -125,17 +125,14 @@ EVENTS: list[tuple[str, tuple[Event, ...], str]] = [
     ("completed on unknown resources", (done("w0!1", alloc=(0, 9)),), "$.events[0].data.alloc"),
     ("killed, no kill requested", (JobKilled(5.0, ("w0!1",), {}),), "$.events[0].data.job_ids"),
     ("killed, unknown", (JobKilled(5.0, ("w0!99",), {}),), "$.events[0].data.job_ids"),
-    (
-        "progress of another job",
-        (JobKilled(5.0, (), {"w0!1": TaskProgress("p", 0.5)}),),
-        "$.events[0].data.job_progress",
-    ),
+    ("progress of another job", (JobKilled(5.0, (), {"w0!1": TaskProgress("p", 0.5)}),),
+     "$.events[0].data.job_progress"),
     ("an unknown machine fails", (machine(NotifyKind.MACHINE_UNAVAILABLE, 5),), "$.events[0].data.resources"),
     ("an unknown machine is back", (machine(NotifyKind.MACHINE_AVAILABLE, 0, 77),), "$.events[0].data.resources"),
     ("power of an unknown machine", (ResourceStateChanged(5.0, (8,), 0),), "$.events[0].data.resources"),
     ("a second beginning", (SimulationBegins(5.0, BEGINS.compute_resources, ()),), "$.events[0].data"),
     ("something after the end", (SimulationEnds(5.0), RequestedCall(5.0)), "$.events[1]"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("events", "path"), [c[1:] for c in EVENTS], ids=[c[0] for c in EVENTS])
@@ -223,20 +220,16 @@ def test_microseconds_are_named_as_a_cause() -> None:
     assert "microseconds" in str(refused(opened(), 1.6e15))
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        SimulationBegins(0.0, (), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "a"), ResourceInfo(0, "b")), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "a"),), (ResourceInfo(0, "s"),)),
-        SimulationBegins(0.0, (ResourceInfo(-1, "a"),), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "n" * (LONGEST_NAME + 1)),), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=1/" * 100_000}),), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=" + "9" * 5000}),), ()),
-        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_levels": "p=1:" + "9" * 5000}),), ()),
-    ],
-    ids=["no node", "id twice", "id of a node and a storage", "negative id", "long name", "levels", "digits", "range"],
-)
+@pytest.mark.parametrize("event", [
+    SimulationBegins(0.0, (), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "a"), ResourceInfo(0, "b")), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "a"),), (ResourceInfo(0, "s"),)),
+    SimulationBegins(0.0, (ResourceInfo(-1, "a"),), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "n" * (LONGEST_NAME + 1)),), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=1/" * 100_000}),), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=" + "9" * 5000}),), ()),
+    SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_levels": "p=1:" + "9" * 5000}),), ()),
+], ids=["no node", "id twice", "a node's and a storage's", "negative id", "long name", "levels", "digits", "range"])  # fmt: skip
 def test_machines_that_cannot_be(event: SimulationBegins) -> None:
     """Refused before anything is made of them."""
     session = Session(POLICIES["fcfs"].build({}), rigid())

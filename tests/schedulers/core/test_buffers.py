@@ -33,51 +33,32 @@ def striped(total: int, stripes: int, nodes: int = 2) -> Job:
     return job_from_wire("w0!1", {"res": nodes, "bb_total": total, "bb_stripes": stripes}, None, 0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("fields", "granule_bytes", "bb_bytes", "stripes"),
-    [
-        ({}, 1, 0, 0),
-        ({"bb": 10}, 1, 10, 0),
-        ({"bb": 10}, 8, 16, 0),
-        ({"bb_total": 100}, 1, 100, 1),
-        ({"bb_total": 100, "bb_stripes": 3}, 1, 34, 3),
-        ({"bb_total": 100, "bb_stripes": 3}, 20, 40, 3),
-        ({"bb_total": 96, "bb_stripes": 3}, 16, 32, 3),
-        ({"bb_total": 0, "bb_stripes": 3}, 16, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("fields", "granule_bytes", "bb_bytes", "stripes"), [
+    ({}, 1, 0, 0),
+    ({"bb": 10}, 1, 10, 0),
+    ({"bb": 10}, 8, 16, 0),
+    ({"bb_total": 100}, 1, 100, 1),
+    ({"bb_total": 100, "bb_stripes": 3}, 1, 34, 3),
+    ({"bb_total": 100, "bb_stripes": 3}, 20, 40, 3),
+    ({"bb_total": 96, "bb_stripes": 3}, 16, 32, 3),
+    ({"bb_total": 0, "bb_stripes": 3}, 16, 0, 0),
+])  # fmt: skip
 def test_what_a_job_requests(fields: dict[str, Any], granule_bytes: int, bb_bytes: int, stripes: int) -> None:
     """Per node, or for the whole job in equal shares; each request in whole granules; from the job or its profile."""
     for job in (read(fields, None, granule_bytes), read({}, fields, granule_bytes)):
         assert (job.bb_bytes, job.stripes, job.requests) == (bb_bytes, stripes, stripes or 4)
 
 
-@pytest.mark.parametrize(
-    ("job", "profile", "message", "place"),
-    [
-        (
-            {"bb": 1, "bb_total": 2},
-            {},
-            "job 'w0!1': 'bb_total' (bytes of the whole job) beside 'bb' (bytes per node): leave one out",
-            "$.job.bb_total",
-        ),
-        ({"bb": 1}, {"bb_total": 2}, "leave one out", "$.profile.bb_total"),
-        (
-            {"bb_stripes": 2},
-            {},
-            "'bb_stripes' must be stated with 'bb_total', whose bytes it divides",
-            "$.job.bb_stripes",
-        ),
-        (
-            {"bb_total": 2, "bb_stripes": 0},
-            {},
-            "'bb_stripes' must be a whole number of storage nodes from 1 to 1048576, got 0",
-            "$.job.bb_stripes",
-        ),
-        ({"bb_total": 2, "bb_stripes": 1.5}, {}, "must be a whole number of storage nodes", "$.job.bb_stripes"),
-        ({}, {"bb_total": -1}, "'bb_total' must be a number from 0 to 2^62, got -1", "$.profile.bb_total"),
-    ],
-)
+@pytest.mark.parametrize(("job", "profile", "message", "place"), [
+    ({"bb": 1, "bb_total": 2}, {},
+     "job 'w0!1': 'bb_total' (bytes of the whole job) beside 'bb' (bytes per node): leave one out", "$.job.bb_total"),
+    ({"bb": 1}, {"bb_total": 2}, "leave one out", "$.profile.bb_total"),
+    ({"bb_stripes": 2}, {}, "'bb_stripes' must be stated with 'bb_total', whose bytes it divides", "$.job.bb_stripes"),
+    ({"bb_total": 2, "bb_stripes": 0}, {},
+     "'bb_stripes' must be a whole number of storage nodes from 1 to 1048576, got 0", "$.job.bb_stripes"),
+    ({"bb_total": 2, "bb_stripes": 1.5}, {}, "must be a whole number of storage nodes", "$.job.bb_stripes"),
+    ({}, {"bb_total": -1}, "'bb_total' must be a number from 0 to 2^62, got -1", "$.profile.bb_total"),
+])  # fmt: skip
 def test_wrong_requests(job: dict[str, Any], profile: dict[str, Any], message: str, place: str) -> None:
     """The error states the field and the expected value."""
     with pytest.raises(RemoteProtocolError) as caught:
@@ -98,17 +79,14 @@ def test_a_striped_buffer_stays_with_the_last_of_its_nodes() -> None:
     assert find_growth(timeline, whole, 1, [0, 2], [0, 0, 0], []) == Allocation((0,), io_rate=2)
 
 
-@pytest.mark.parametrize(
-    ("allocation", "reason"),
-    [
-        (Allocation((0, 1), (0, 1, 2), 4, striped=True), None),
-        (Allocation((0, 1), (0, 1), 4, striped=True), "it needs 3 storages (one per stripe), the allocation has 2"),
-        (Allocation((0, 1), (0, 1, 2), 4), "its burst buffer is one per stripe: the allocation must have striped=True"),
-        (Allocation((0, 1), (0, 1, 1), 4, striped=True), "its 3 stripes must lie on storages that all differ"),
-        (Allocation((0, 1), (0, 1, 2), 5, striped=True), "of burst buffer per stripe, the allocation has"),
-        (Allocation((0, 1), (0, 1, 3), 4, striped=True), "unknown storage index 3"),
-    ],
-)
+@pytest.mark.parametrize(("allocation", "reason"), [
+    (Allocation((0, 1), (0, 1, 2), 4, striped=True), None),
+    (Allocation((0, 1), (0, 1), 4, striped=True), "it needs 3 storages (one per stripe), the allocation has 2"),
+    (Allocation((0, 1), (0, 1, 2), 4), "its burst buffer is one per stripe: the allocation must have striped=True"),
+    (Allocation((0, 1), (0, 1, 1), 4, striped=True), "its 3 stripes must lie on storages that all differ"),
+    (Allocation((0, 1), (0, 1, 2), 5, striped=True), "of burst buffer per stripe, the allocation has"),
+    (Allocation((0, 1), (0, 1, 3), 4, striped=True), "unknown storage index 3"),
+])  # fmt: skip
 def test_guard_of_striped_buffers(allocation: Allocation, reason: str | None) -> None:
     """As many as stripes, all different, as large as requested."""
     found = why_not(book_of(simple_machine(4, 3, 5)), striped(12, 3), allocation)

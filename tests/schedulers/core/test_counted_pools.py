@@ -27,16 +27,13 @@ def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
     assert (job.pools, reason) == (amounts, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("matlab:5", "5 > 4 of license matlab"),
-        ("matlab:3,matlab:2", "5 > 4 of license matlab"),
-        ("abaqus:1", "license 'abaqus' is unknown; the site has matlab, ansys"),
-        ("matlab:-1", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:-1'"),
-        ("matlab:1,", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:1,'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), [
+    ("matlab:5", "5 > 4 of license matlab"),
+    ("matlab:3,matlab:2", "5 > 4 of license matlab"),
+    ("abaqus:1", "license 'abaqus' is unknown; the site has matlab, ansys"),
+    ("matlab:-1", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:-1'"),
+    ("matlab:1,", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:1,'"),
+])  # fmt: skip
 def test_reasons(text: str, reason: str) -> None:
     """A request that can never be met is rejected with its reason."""
     assert CountedPools(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))[1] == reason
@@ -165,21 +162,15 @@ EACH = Site(
 the partition night one job of a user."""
 
 
-@pytest.mark.parametrize(
-    ("extras", "partitions", "amounts"),
-    [
-        ({"user": "ann"}, (0,), {"jobs of a user of account all": 1}),
-        ({"user": "bob"}, (0,), {"jobs of a user": 1}),
-        (
-            {"user": "bob", "qos": "long"},
-            (0,),
-            {"jobs of a user": 1, "nodes of a user of QOS long": 2, "jobs of an account of QOS long": 1},
-        ),
-        ({"user": "ann"}, (1,), {"jobs of a user of account all": -1, "jobs of a user of QOS night": 1}),
-        ({"user": "ann"}, (0, 1), {"jobs of a user of account all": 1, "jobs of a user of QOS night": 1}),
-        ({}, (0,), {}),
-    ],
-)
+@pytest.mark.parametrize(("extras", "partitions", "amounts"), [
+    ({"user": "ann"}, (0,), {"jobs of a user of account all": 1}),
+    ({"user": "bob"}, (0,), {"jobs of a user": 1}),
+    ({"user": "bob", "qos": "long"}, (0,),
+     {"jobs of a user": 1, "nodes of a user of QOS long": 2, "jobs of an account of QOS long": 1}),
+    ({"user": "ann"}, (1,), {"jobs of a user of account all": -1, "jobs of a user of QOS night": 1}),
+    ({"user": "ann"}, (0, 1), {"jobs of a user of account all": 1, "jobs of a user of QOS night": 1}),
+    ({}, (0,), {}),
+])  # fmt: skip
 def test_limits_of_each(extras: dict[str, str], partitions: tuple[int, ...], amounts: dict[str, int]) -> None:
     """The nearest association counts, after the job's QOS, after that of the partition; of several partitions all."""
     counted = CountedPools(EACH)

@@ -238,20 +238,17 @@ def test_tasks_of_one_array_with_different_limits() -> None:
         assert [settled_job.job.name for settled_job in dependents.settled(1.0)] == following
 
 
-@pytest.mark.parametrize(
-    ("extras", "place", "words"),
-    [
-        ({"depends": 7}, "depends", "a text such as 'afterok:12'"),
-        ({"depends": "later:7"}, "depends", "conditions of the kinds after, afterany"),
-        ({"depends": "afterok"}, "depends", "singleton without jobs, or a kind with jobs"),
-        ({"depends": "afterok:1,after:2?after:3"}, "depends", "joined by ',' (all) or by '?' (any)"),
-        ({"depends": "singleton"}, "depends", "without singleton, as the job has no 'job_name'"),
-        ({"depends": "after:1+9999999999"}, "depends", "delays of at most"),
-        ({"job_name": 3}, "job_name", "a text"),
-        ({"array_limit": 0, "array": 1}, "array_limit", "a whole number of tasks, at least 1"),
-        ({"array_limit": 2}, "array", "the array's name"),
-    ],
-)
+@pytest.mark.parametrize(("extras", "place", "words"), [
+    ({"depends": 7}, "depends", "a text such as 'afterok:12'"),
+    ({"depends": "later:7"}, "depends", "conditions of the kinds after, afterany"),
+    ({"depends": "afterok"}, "depends", "singleton without jobs, or a kind with jobs"),
+    ({"depends": "afterok:1,after:2?after:3"}, "depends", "joined by ',' (all) or by '?' (any)"),
+    ({"depends": "singleton"}, "depends", "without singleton, as the job has no 'job_name'"),
+    ({"depends": "after:1+9999999999"}, "depends", "delays of at most"),
+    ({"job_name": 3}, "job_name", "a text"),
+    ({"array_limit": 0, "array": 1}, "array_limit", "a whole number of tasks, at least 1"),
+    ({"array_limit": 2}, "array", "the array's name"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(extras: dict[str, Any], place: str, words: str) -> None:
     """The error has the place, the expected form and the value."""
     with pytest.raises(RemoteProtocolError) as caught:

@@ -48,45 +48,25 @@ def book() -> Iterator[Book]:
     book.check()
 
 
-@pytest.mark.parametrize(
-    ("requested", "allocation", "reason"),
-    [
-        (named("b", 2), Allocation((0, 1)), "node n1 is held by job 'w!a'"),
-        (named("b", 2), Allocation((0,)), "it requests 2 nodes, the allocation has 1"),
-        (named("b", 2), Allocation((0, 0)), "node n0 is listed twice"),
-        (named("b", 2), Allocation((2, 0)), "the allocation's nodes must ascend"),
-        (named("b", 2), Allocation((0, 4)), "unknown node index 4: the machine has nodes 0 to 3"),
-        (named("b", 2), Allocation((-1, 0)), "unknown node index -1: the machine has nodes 0 to 3"),
-        (
-            named("b", 1, GB),
-            Allocation((0,)),
-            "it requests 1 GB of burst buffer per node, the allocation has 0 GB",
-        ),
-        (
-            named("b", 2, GB),
-            Allocation((0, 2), (0,), GB),
-            "it needs 2 storages (one per node with a burst buffer), the allocation has 1",
-        ),
-        (named("b", 1), Allocation((0,), (0,)), "it needs 0 storages (one per node with a burst buffer), "),
-        (named("b", 1, GB), Allocation((0,), (2,), GB), "unknown storage index 2: the machine has 2 storage nodes"),
-        (
-            named("b", 2, 3 * GB),
-            Allocation((0, 2), (0, 0), 3 * GB),
-            "storage s0 has 4 GB left, the allocation takes 6 GB",
-        ),
-        (
-            named("b", 1, 0, 4 * GB),
-            Allocation((0,), (), 0, 4 * GB),
-            "link left has 3 GB/s left, the allocation takes 4 GB/s",
-        ),
-        (
-            named("b", 1, 0, GB),
-            Allocation((0,), (), 0, 2 * GB),
-            "its I/O rate is 1 GB/s per node, the allocation books 2 GB/s",
-        ),
-        (named("a", 1), Allocation((0,)), "the job already holds 1 nodes"),
-    ],
-)
+@pytest.mark.parametrize(("requested", "allocation", "reason"), [
+    (named("b", 2), Allocation((0, 1)), "node n1 is held by job 'w!a'"),
+    (named("b", 2), Allocation((0,)), "it requests 2 nodes, the allocation has 1"),
+    (named("b", 2), Allocation((0, 0)), "node n0 is listed twice"),
+    (named("b", 2), Allocation((2, 0)), "the allocation's nodes must ascend"),
+    (named("b", 2), Allocation((0, 4)), "unknown node index 4: the machine has nodes 0 to 3"),
+    (named("b", 2), Allocation((-1, 0)), "unknown node index -1: the machine has nodes 0 to 3"),
+    (named("b", 1, GB), Allocation((0,)), "it requests 1 GB of burst buffer per node, the allocation has 0 GB"),
+    (named("b", 2, GB), Allocation((0, 2), (0,), GB),
+     "it needs 2 storages (one per node with a burst buffer), the allocation has 1"),
+    (named("b", 1), Allocation((0,), (0,)), "it needs 0 storages (one per node with a burst buffer), "),
+    (named("b", 1, GB), Allocation((0,), (2,), GB), "unknown storage index 2: the machine has 2 storage nodes"),
+    (named("b", 2, 3 * GB), Allocation((0, 2), (0, 0), 3 * GB), "storage s0 has 4 GB left, the allocation takes 6 GB"),
+    (named("b", 1, 0, 4 * GB), Allocation((0,), (), 0, 4 * GB),
+     "link left has 3 GB/s left, the allocation takes 4 GB/s"),
+    (named("b", 1, 0, GB), Allocation((0,), (), 0, 2 * GB),
+     "its I/O rate is 1 GB/s per node, the allocation books 2 GB/s"),
+    (named("a", 1), Allocation((0,)), "the job already holds 1 nodes"),
+])  # fmt: skip
 def test_refusals_say_why(book: Book, requested: Job, allocation: Allocation, reason: str) -> None:
     """Every refusal names its cause."""
     said = why_not(book, requested, allocation)
@@ -109,22 +89,19 @@ def test_check_finds_what_does_not_add_up(book: Book) -> None:
     book.timeline.reserve(0.0, 60.0, Allocation((), (0,), 1), Resource.BURST_BUFFERS)
 
 
-@pytest.mark.parametrize(
-    ("requested", "reason"),
-    [
-        (job(97), "97 nodes > 96"),
-        (job(0), "0 nodes < 1"),
-        (job(1, 50 * GB), "bb 50 GB > 40 GB of the largest storage node"),
-        (job(20, 30 * GB), "20 nodes x 30 GB: only 12 whole requests fit"),
-        (job(12, 30 * GB), None),
-        (job(70, 0, GB), "70 nodes x 1 GB/s: the links carry only 64; pfs (64 GB/s) carries 64 of its 96"),
-        (job(50, 0, 2 * GB), "50 nodes x 2 GB/s: the links carry only 32; pfs (64 GB/s) carries 32 of its 96"),
-        (job(13, 0, 5 * GB), "13 nodes x 5 GB/s: the links carry only 12; pfs (64 GB/s) carries 12 of its 96"),
-        (job(5, 0, 12 * GB), "5 nodes x 12 GB/s: the links carry only 4; edge0 (20 GB/s) carries 1 of its 24"),
-        (job(64, 0, GB), None),
-        (job(96), None),
-    ],
-)
+@pytest.mark.parametrize(("requested", "reason"), [
+    (job(97), "97 nodes > 96"),
+    (job(0), "0 nodes < 1"),
+    (job(1, 50 * GB), "bb 50 GB > 40 GB of the largest storage node"),
+    (job(20, 30 * GB), "20 nodes x 30 GB: only 12 whole requests fit"),
+    (job(12, 30 * GB), None),
+    (job(70, 0, GB), "70 nodes x 1 GB/s: the links carry only 64; pfs (64 GB/s) carries 64 of its 96"),
+    (job(50, 0, 2 * GB), "50 nodes x 2 GB/s: the links carry only 32; pfs (64 GB/s) carries 32 of its 96"),
+    (job(13, 0, 5 * GB), "13 nodes x 5 GB/s: the links carry only 12; pfs (64 GB/s) carries 12 of its 96"),
+    (job(5, 0, 12 * GB), "5 nodes x 12 GB/s: the links carry only 4; edge0 (20 GB/s) carries 1 of its 24"),
+    (job(64, 0, GB), None),
+    (job(96), None),
+])  # fmt: skip
 def test_jobs_that_can_never_run(requested: Job, reason: str | None) -> None:
     """The inequality that cannot hold even in the empty machine, with the level that is too small."""
     links = (Link("pfs", 64 * GB, -1), *(Link(f"edge{i}", 20 * GB, 0) for i in range(4)))

@@ -60,19 +60,12 @@ def test_what_an_event_says() -> None:
     assert drained_by(machine(), {"resources": "2-3", "bytes": 10}) == {0: 10, 1: 10}
 
 
-@pytest.mark.parametrize(
-    ("data", "place", "expected"),
-    [
-        (
-            {"resources": "0", "bytes": 1},
-            "$.resources",
-            "expected ids of storage nodes with burst buffers (2, 3), got 0",
-        ),
-        ({"resources": "4", "bytes": 1}, "$.resources", "with burst buffers (2, 3), got 4"),
-        ({"resources": "2-3", "bytes": 11}, "$.bytes", "storage node bb0 has 10 bytes: 11 of them cannot be drained"),
-        ({"resources": "2", "bytes": "all"}, "$", "field 'bytes' must be a whole number"),
-    ],
-)
+@pytest.mark.parametrize(("data", "place", "expected"), [
+    ({"resources": "0", "bytes": 1}, "$.resources", "expected ids of storage nodes with burst buffers (2, 3), got 0"),
+    ({"resources": "4", "bytes": 1}, "$.resources", "with burst buffers (2, 3), got 4"),
+    ({"resources": "2-3", "bytes": 11}, "$.bytes", "storage node bb0 has 10 bytes: 11 of them cannot be drained"),
+    ({"resources": "2", "bytes": "all"}, "$", "field 'bytes' must be a whole number"),
+])  # fmt: skip
 def test_what_the_machine_does_not_have(data: dict[str, Any], place: str, expected: str) -> None:
     """Located in the event."""
     with pytest.raises(RemoteProtocolError) as caught:

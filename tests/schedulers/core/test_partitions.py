@@ -60,19 +60,16 @@ def test_partitions_that_take_a_job(partition: Any, nodes: int, walltime_s: floa
     assert (job.partitions, reason) == (places, None)
 
 
-@pytest.mark.parametrize(
-    ("partition", "nodes", "walltime_s", "reason"),
-    [
-        ("gpu", 1, 60.0, "partition 'gpu' is unknown; the site has short, wide, closed, all"),
-        ("closed", 1, 60.0, "partition closed: it takes no jobs"),
-        ("wide", 6, 60.0, "partition wide: 6 nodes > 5, the most of a job there"),
-        ("wide", 1, 60.0, "partition wide: 1 nodes < 2, the fewest of a job there"),
-        ("short", 5, 60.0, "partition short: 5 nodes > 4"),
-        ("short", 1, 3601.0, "partition short: walltime 3601 s > 3600 s, the longest there"),
-        ("short,wide", 1, 86401.0, "partition short: walltime 86401 s > 3600 s, the longest there; partition wide: 1"),
-        ([1], 1, 60.0, "partition '[1]' is unknown"),
-    ],
-)
+@pytest.mark.parametrize(("partition", "nodes", "walltime_s", "reason"), [
+    ("gpu", 1, 60.0, "partition 'gpu' is unknown; the site has short, wide, closed, all"),
+    ("closed", 1, 60.0, "partition closed: it takes no jobs"),
+    ("wide", 6, 60.0, "partition wide: 6 nodes > 5, the most of a job there"),
+    ("wide", 1, 60.0, "partition wide: 1 nodes < 2, the fewest of a job there"),
+    ("short", 5, 60.0, "partition short: 5 nodes > 4"),
+    ("short", 1, 3601.0, "partition short: walltime 3601 s > 3600 s, the longest there"),
+    ("short,wide", 1, 86401.0, "partition short: walltime 86401 s > 3600 s, the longest there; partition wide: 1"),
+    ([1], 1, 60.0, "partition '[1]' is unknown"),
+])  # fmt: skip
 def test_reasons(partition: Any, nodes: int, walltime_s: float, reason: str) -> None:
     """Each names the partition and the limit."""
     job, found = assigned(partition, nodes, walltime_s)
@@ -134,21 +131,18 @@ def test_accounts_and_qualities_of_service(account: str, qos: str, reason: str |
     assert Partitions(one, _with(simple_machine(2), one), Placement()).assign(job)[1] == reason
 
 
-@pytest.mark.parametrize(
-    ("partition", "stated", "reason"),
-    [
-        ("few", {"user": "ann"}, None),
-        ("few", {"user": "bob"}, None),
-        ("few", {"user": "bob", "account": "ours"}, None),
-        ("few", {"user": "eve"}, "it takes only jobs of the account ours, not of 'theirs'"),
-        ("most", {"user": "ann"}, "it takes no jobs of the account 'ours'"),
-        ("most", {"user": "bob"}, "it takes no jobs of the account 'team'"),
-        ("most", {"user": "eve"}, None),
-        ("fast", {"user": "ann"}, "it takes only jobs of the QOS quick, not of 'normal'"),
-        ("fast", {"user": "bob"}, None),
-        ("both", {"user": "ann"}, None),
-    ],
-)
+@pytest.mark.parametrize(("partition", "stated", "reason"), [
+    ("few", {"user": "ann"}, None),
+    ("few", {"user": "bob"}, None),
+    ("few", {"user": "bob", "account": "ours"}, None),
+    ("few", {"user": "eve"}, "it takes only jobs of the account ours, not of 'theirs'"),
+    ("most", {"user": "ann"}, "it takes no jobs of the account 'ours'"),
+    ("most", {"user": "bob"}, "it takes no jobs of the account 'team'"),
+    ("most", {"user": "eve"}, None),
+    ("fast", {"user": "ann"}, "it takes only jobs of the QOS quick, not of 'normal'"),
+    ("fast", {"user": "bob"}, None),
+    ("both", {"user": "ann"}, None),
+])  # fmt: skip
 def test_jobs_that_state_neither_account_nor_qos(partition: str, stated: dict[str, str], reason: str | None) -> None:
     """They are of their user's default account and QOS, and of the accounts above: Ann of ours, Bob of a team below it
     with the QOS quick, Eve of theirs. Where a partition has a list of allowed ones, denied ones are ignored, as in

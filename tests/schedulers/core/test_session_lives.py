@@ -178,20 +178,17 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("decisions", "reason"),
-    [
-        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it requests .* of burst buffer per node"),
-        (lambda job: [Hold(job, Allocation((), (0,), 6))], "it needs 2 storages"),
-        (lambda job: [Hold(job, Allocation((), (1, 1), 6))], "storage s1 has"),
-        (lambda job: [Hold(job, Allocation((0, 1), (0, 1), 6))], "neither nodes nor bandwidth"),
-        (lambda job: [Hold(job, BOTH, 0.0)], "beyond now"),
-        (lambda job: [Hold(job, BOTH), Hold(job, BOTH)], "already holds its burst buffer"),
-        (lambda job: [Evict(job)], "only a waiting job that holds"),
-        (lambda job: [Start(job, Allocation((0, 1), (0, 1), 6))], "must be held 60.0 s before its nodes"),
-        (lambda job: [Reject(job, "no"), Hold(job, BOTH)], "it is not waiting"),
-    ],
-)
+@pytest.mark.parametrize(("decisions", "reason"), [
+    (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it requests .* of burst buffer per node"),
+    (lambda job: [Hold(job, Allocation((), (0,), 6))], "it needs 2 storages"),
+    (lambda job: [Hold(job, Allocation((), (1, 1), 6))], "storage s1 has"),
+    (lambda job: [Hold(job, Allocation((0, 1), (0, 1), 6))], "neither nodes nor bandwidth"),
+    (lambda job: [Hold(job, BOTH, 0.0)], "beyond now"),
+    (lambda job: [Hold(job, BOTH), Hold(job, BOTH)], "already holds its burst buffer"),
+    (lambda job: [Evict(job)], "only a waiting job that holds"),
+    (lambda job: [Start(job, Allocation((0, 1), (0, 1), 6))], "must be held 60.0 s before its nodes"),
+    (lambda job: [Reject(job, "no"), Hold(job, BOTH)], "it is not waiting"),
+])  # fmt: skip
 def test_the_guard_refuses(decisions: Callable[[Job], Sequence[Decision]], reason: str) -> None:
     """Another size, another number, no free bytes, nodes in it, no time, twice, nothing there, too early, too late."""
     session = opened(lambda view: decisions(job_in(view, 1)), terms=Terms(lives=lambda job: STAGED))

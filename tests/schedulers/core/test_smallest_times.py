@@ -33,17 +33,13 @@ def test_a_delay_that_is_printed_as_0(model: str) -> None:
 STAGED = {"type": "delay", "delay": 10.0, "bb": 9 * GB, "stage_in_s": 1.0}
 
 CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
-    "standby": (
-        SessionSpec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
-        [job("R", NEARLY_S, 8, "p"), *(job(name, NEARLY_S, 1, "q") for name in "ABC")],
-    ),
+    "standby": (SessionSpec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
+     [job("R", NEARLY_S, 8, "p"), *(job(name, NEARLY_S, 1, "q") for name in "ABC")]),
     "stage-in": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_in_timeout=1e12"}), [job("A", 0, 1, "q")]),
     "stage-out": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_out_timeout=1e12"}), [job("A", 0, 1, "q")]),
-    "walltime": (
-        SessionSpec("fcfs", model="io", settings={"io_control": "exclusive"}),
-        [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)],
-    ),
-}
+    "walltime": (SessionSpec("fcfs", model="io", settings={"io_control": "exclusive"}),
+     [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)]),
+}  # fmt: skip
 
 """Sessions that would request a call after 2^33 s, and jobs that end without it."""
 
@@ -65,23 +61,13 @@ def test_what_the_site_did_after_the_latest_time_never_starts() -> None:
 
 
 CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]] = {
-    "stage-in": (
-        [job("15", 18, 1, "p15", walltime=30), job("1", 20, 8, "p1", walltime=100)],
-        {
-            "p1": {"type": "delay", "delay": 20},
-            "p15": {"type": "delay", "delay": 40, "bb": 1, "stage_in_s": 10000},
-        },
-        ("1", 48.0),
-    ),
-    "stage-out": (
-        [job("6", 0, 8, "p6", walltime=30), job("1", 18, 8, "p1", walltime=10)],
-        {
-            "p1": {"type": "delay", "delay": 1},
-            "p6": {"type": "delay", "delay": 20, "bb_total": 2 * GB, "stage_out_s": 11},
-        },
-        ("1", 30.0),
-    ),
-}
+    "stage-in": ([job("15", 18, 1, "p15", walltime=30), job("1", 20, 8, "p1", walltime=100)],
+     {"p1": {"type": "delay", "delay": 20}, "p15": {"type": "delay", "delay": 40, "bb": 1, "stage_in_s": 10000}},
+     ("1", 48.0)),
+    "stage-out": ([job("6", 0, 8, "p6", walltime=30), job("1", 18, 8, "p1", walltime=10)],
+     {"p1": {"type": "delay", "delay": 1}, "p6": {"type": "delay", "delay": 20, "bb_total": 2 * GB, "stage_out_s": 11}},
+     ("1", 30.0)),
+}  # fmt: skip
 
 """Jobs, profiles, and a job with its start: a requested call ends the previous job, at its walltime."""
 

@@ -31,19 +31,16 @@ def test_what_is_allowed(steps: list[tuple[int, int]]) -> None:
     check_resize(VIEW, resize(*steps))
 
 
-@pytest.mark.parametrize(
-    ("steps", "words"),
-    [
-        ([], "at least one step"),
-        ([(5, 1)], "expected one from its next control point 10 on"),
-        ([(15, 1), (10, 1)], "in order"),
-        ([(40, 1)], "before its end at 40"),
-        ([(12, 1)], "iteration 12 is no control point"),
-        ([(10, 9)], "13 nodes: the application runs on 2 to 12"),
-        ([(10, -3)], "1 nodes: the application runs on 2 to 12"),
-        ([(10, 4), (15, 5)], "13 nodes"),
-    ],
-)
+@pytest.mark.parametrize(("steps", "words"), [
+    ([], "at least one step"),
+    ([(5, 1)], "expected one from its next control point 10 on"),
+    ([(15, 1), (10, 1)], "in order"),
+    ([(40, 1)], "before its end at 40"),
+    ([(12, 1)], "iteration 12 is no control point"),
+    ([(10, 9)], "13 nodes: the application runs on 2 to 12"),
+    ([(10, -3)], "1 nodes: the application runs on 2 to 12"),
+    ([(10, 4), (15, 5)], "13 nodes"),
+])  # fmt: skip
 def test_what_is_refused(steps: list[tuple[int, int]], words: str) -> None:
     """Each with its reason."""
     with pytest.raises(DecisionRefused, match=words):

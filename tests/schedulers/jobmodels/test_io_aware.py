@@ -59,16 +59,13 @@ READ, PASS_ON = (Place.BURST_BUFFER, Place.NODES, HALF), (Place.PFS, Place.BURST
 WRITE, ALONE, BESIDE = (Place.NODES, Place.BURST_BUFFER, HALF), "compute", "compute beside a drain"
 
 
-@pytest.mark.parametrize(
-    ("resumed", "expected"),
-    [
-        (None, [ALONE, WRITE, BESIDE, WRITE, BESIDE]),
-        (Checkpoints(2, 2), [READ, ALONE]),
-        (Checkpoints(2, 1), [READ, BESIDE]),
-        (Checkpoints(1, 0), [READ, BESIDE, WRITE, BESIDE]),
-        (Checkpoints(0, 1), [PASS_ON, READ, ALONE, WRITE, BESIDE]),
-    ],
-)
+@pytest.mark.parametrize(("resumed", "expected"), [
+    (None, [ALONE, WRITE, BESIDE, WRITE, BESIDE]),
+    (Checkpoints(2, 2), [READ, ALONE]),
+    (Checkpoints(2, 1), [READ, BESIDE]),
+    (Checkpoints(1, 0), [READ, BESIDE, WRITE, BESIDE]),
+    (Checkpoints(0, 1), [PASS_ON, READ, ALONE, WRITE, BESIDE]),
+])  # fmt: skip
 def test_program_from_a_checkpoint(resumed: Checkpoints | None, expected: list[object]) -> None:
     """Three phases: those before the last checkpoint that survived are left out; undrained data is drained."""
     found: list[object] = []

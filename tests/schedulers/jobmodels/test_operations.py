@@ -116,21 +116,18 @@ def test_what_the_simulator_must_offer() -> None:
         Told(runtime(), msgspec.structs.replace(machine(), config=BatsimConfig()))
 
 
-@pytest.mark.parametrize(
-    ("profile", "where"),
-    [
-        ({"periods": 3}, "periods"),
-        ({"periods": {"count": 0, "compute_s": 1}}, "periods.count"),
-        ({"periods": {"count": 1, "compute_s": -1}}, "periods.compute_s"),
-        ({"periods": {"count": 1, "bytes": 1}}, "periods.bytes"),
-        ({"periods": {"count": 1}}, "periods"),
-        ({"operations": []}, "operations"),
-        ({"operations": [{"compute_s": 1, "io_bytes": 1}]}, "operations[0]"),
-        ({"operations": [{"compute_s": 1}, {"io_bytes": True}]}, "operations[1].io_bytes"),
-        ({"operations": {}}, "operations"),
-        ({"operations": [{"compute_s": 1}], "periods": {"count": 1, "compute_s": 1}}, ""),
-    ],
-)
+@pytest.mark.parametrize(("profile", "where"), [
+    ({"periods": 3}, "periods"),
+    ({"periods": {"count": 0, "compute_s": 1}}, "periods.count"),
+    ({"periods": {"count": 1, "compute_s": -1}}, "periods.compute_s"),
+    ({"periods": {"count": 1, "bytes": 1}}, "periods.bytes"),
+    ({"periods": {"count": 1}}, "periods"),
+    ({"operations": []}, "operations"),
+    ({"operations": [{"compute_s": 1, "io_bytes": 1}]}, "operations[0]"),
+    ({"operations": [{"compute_s": 1}, {"io_bytes": True}]}, "operations[1].io_bytes"),
+    ({"operations": {}}, "operations"),
+    ({"operations": [{"compute_s": 1}], "periods": {"count": 1, "compute_s": 1}}, ""),
+])  # fmt: skip
 def test_what_is_stated_wrongly_is_named(profile: dict[str, Any], where: str) -> None:
     """The error's path is that of the field."""
     with pytest.raises(RemoteProtocolError) as caught:

@@ -87,19 +87,16 @@ def test_streams_by_their_bytes() -> None:
     assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7), 100.0, 1.0) == 7
 
 
-@pytest.mark.parametrize(
-    ("given", "known"),
-    [
-        (0, True),
-        (2**62, True),
-        (0.5, True),
-        (-1, False),
-        (-1e-9, False),
-        (2**62 + 1, False),
-        (True, False),
-        ("1", False),
-    ],
-)
+@pytest.mark.parametrize(("given", "known"), [
+    (0, True),
+    (2**62, True),
+    (0.5, True),
+    (-1, False),
+    (-1e-9, False),
+    (2**62 + 1, False),
+    (True, False),
+    ("1", False),
+])  # fmt: skip
 def test_bytes_of_a_stream(given: Any, known: bool) -> None:
     """A number from 0 to 2^62; anything else is an error that names the field."""
     one = Job("w0!0", 0, 0.0, 100.0, 2, extras={"io_bytes": given})

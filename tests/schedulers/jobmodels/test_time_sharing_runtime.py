@@ -211,16 +211,13 @@ class Placing:
             yield Arrange(((waiting, Allocation(self._then)),))
 
 
-@pytest.mark.parametrize(
-    ("nodes", "then", "message"),
-    [
-        ((0, 5), (), "all its 2 tasks must be in one row"),
-        ((0, 1, 4, 6), (), "must have the same columns"),
-        ((0, 1, 4), (), "it requests 2 nodes"),
-        ((0, 1), (2, 2), "listed twice"),
-        ((0, 1), (2, 7), "all its 2 tasks must be in one row"),
-    ],
-)
+@pytest.mark.parametrize(("nodes", "then", "message"), [
+    ((0, 5), (), "all its 2 tasks must be in one row"),
+    ((0, 1, 4, 6), (), "must have the same columns"),
+    ((0, 1, 4), (), "it requests 2 nodes"),
+    ((0, 1), (2, 2), "listed twice"),
+    ((0, 1), (2, 7), "all its 2 tasks must be in one row"),
+])  # fmt: skip
 def test_the_guard_checks_rows(nodes: tuple[int, ...], then: tuple[int, ...], message: str) -> None:
     """Tasks of a job share a row, replicas have the same columns."""
     with pytest.raises(DecisionRefused, match=message):

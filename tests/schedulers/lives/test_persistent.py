@@ -104,25 +104,18 @@ def test_a_later_user_waits_for_the_creation_after_a_destruction(
     assert float(rows["1"]["starting_time"]) == pytest.approx(20.0, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "reason"),
-    [
-        ([job(0, 0.0, 2, bb_use=["x"])], "there is no persistent buffer x, and no job that would create it"),
-        ([job(0, 0.0, 0, bb_destroy=["x"])], "no persistent buffer x to destroy, and no earlier job creates it"),
-        ([job(0, 0.0, 0, bb_create=created("x", 22))], "persistent buffer x: bb 11 GB > 10 GB of the largest storage"),
-        ([job(0, 0.0, 0, bb_create=created("x", 3, 3))], "3 stripes x 1 GB: only 2 storage nodes are so large"),
-        (
-            [job(0, 0.0, 0, bb_create=created("x", 2)), job(1, 1.0, 0, bb_create=created("x", 2))],
-            "the persistent buffer x exists already: job w0!0 created it",
-        ),
-        (
-            [job(0, 0.0, 0, bb_create=created("x", 2), user="a"), job(1, 1.0, 0, bb_destroy=["x"], user="b")],
-            "the persistent buffer x belongs to user a, not to b",
-        ),
-        ([job(0, 0.0, 0)], "0 nodes < 1"),
-        ([job(0, 0.0, 0, bb_create=created("x", 2), bb_total=GB)], "it has no burst buffer of its own"),
-    ],
-)
+@pytest.mark.parametrize(("jobs", "reason"), [
+    ([job(0, 0.0, 2, bb_use=["x"])], "there is no persistent buffer x, and no job that would create it"),
+    ([job(0, 0.0, 0, bb_destroy=["x"])], "no persistent buffer x to destroy, and no earlier job creates it"),
+    ([job(0, 0.0, 0, bb_create=created("x", 22))], "persistent buffer x: bb 11 GB > 10 GB of the largest storage"),
+    ([job(0, 0.0, 0, bb_create=created("x", 3, 3))], "3 stripes x 1 GB: only 2 storage nodes are so large"),
+    ([job(0, 0.0, 0, bb_create=created("x", 2)), job(1, 1.0, 0, bb_create=created("x", 2))],
+     "the persistent buffer x exists already: job w0!0 created it"),
+    ([job(0, 0.0, 0, bb_create=created("x", 2), user="a"), job(1, 1.0, 0, bb_destroy=["x"], user="b")],
+     "the persistent buffer x belongs to user a, not to b"),
+    ([job(0, 0.0, 0)], "0 nodes < 1"),
+    ([job(0, 0.0, 0, bb_create=created("x", 2), bb_total=GB)], "it has no burst buffer of its own"),
+])  # fmt: skip
 def test_what_cannot_be_met_is_rejected_with_the_reason(
     jobs: list[dict[str, Any]], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,28 +228,23 @@ MACHINE = SimulationBegins(
 THERE = Allocation((), (0, 1), 4, striped=True)
 
 
-@pytest.mark.parametrize(
-    ("decisions", "reason"),
-    [
-        (lambda make, use, drop: [Create(make, "b", THERE)], "waits for no creation of a persistent buffer 'b'"),
-        (lambda make, use, drop: [Create(use, "a", THERE)], "waits for no creation"),
-        (lambda make, use, drop: [Create(make, "a", Allocation((), (0,), 4, striped=True))], "needs 2 storages"),
-        (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 5, striped=True))], "it requests 4e-09 GB"),
-        (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 4))], "must have striped=True"),
-        (lambda make, use, drop: [Create(make, "a", Allocation((0,), (0, 1), 4, striped=True))], "neither nodes nor"),
-        (lambda make, use, drop: [Create(make, "a", THERE)] * 2, "waits for no creation"),
-        (lambda make, use, drop: [Start(use, Allocation((0,)))], "it uses the persistent buffer 'a', which does not"),
-        (lambda make, use, drop: [Finish(make)], "the persistent buffer 'a' must be created first"),
-        (lambda make, use, drop: [Finish(drop)], "the persistent buffer 'a' must be destroyed first"),
-        (lambda make, use, drop: [Finish(use)], "only a waiting job without nodes"),
-        (lambda make, use, drop: [Destroy(drop, "a")], "the persistent buffer 'a' does not exist"),
-        (lambda make, use, drop: [Create(make, "a", THERE), Destroy(use, "a")], "waits for no end"),
-        (
-            lambda make, use, drop: [Create(make, "a", THERE), Start(use, Allocation((0,))), Destroy(drop, "a")],
-            "is used by job 'w!1'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("decisions", "reason"), [
+    (lambda make, use, drop: [Create(make, "b", THERE)], "waits for no creation of a persistent buffer 'b'"),
+    (lambda make, use, drop: [Create(use, "a", THERE)], "waits for no creation"),
+    (lambda make, use, drop: [Create(make, "a", Allocation((), (0,), 4, striped=True))], "needs 2 storages"),
+    (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 5, striped=True))], "it requests 4e-09 GB"),
+    (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 4))], "must have striped=True"),
+    (lambda make, use, drop: [Create(make, "a", Allocation((0,), (0, 1), 4, striped=True))], "neither nodes nor"),
+    (lambda make, use, drop: [Create(make, "a", THERE)] * 2, "waits for no creation"),
+    (lambda make, use, drop: [Start(use, Allocation((0,)))], "it uses the persistent buffer 'a', which does not"),
+    (lambda make, use, drop: [Finish(make)], "the persistent buffer 'a' must be created first"),
+    (lambda make, use, drop: [Finish(drop)], "the persistent buffer 'a' must be destroyed first"),
+    (lambda make, use, drop: [Finish(use)], "only a waiting job without nodes"),
+    (lambda make, use, drop: [Destroy(drop, "a")], "the persistent buffer 'a' does not exist"),
+    (lambda make, use, drop: [Create(make, "a", THERE), Destroy(use, "a")], "waits for no end"),
+    (lambda make, use, drop: [Create(make, "a", THERE), Start(use, Allocation((0,))), Destroy(drop, "a")],
+     "is used by job 'w!1'"),
+])  # fmt: skip
 def test_the_guard_refuses(decisions: Any, reason: str) -> None:
     """Another name, job, size or form; a start, an end or a destruction before its time."""
 
@@ -279,24 +267,15 @@ def test_the_guard_refuses(decisions: Any, reason: str) -> None:
         session.handle(Message(0.0, events))
 
 
-@pytest.mark.parametrize(
-    ("fields", "fault"),
-    [
-        (
-            {"bb_create": 3},
-            r"'bb_create' must be a list of at most 1000 entries, got 3",
-        ),
-        ({"bb_create": [{"name": "a"}]}, "must be objects with 'name', 'bytes' and perhaps 'stripes'"),
-        ({"bb_create": [{"name": "a", "bytes": 0}]}, "'bytes' from 1 to 2"),
-        ({"bb_create": [{"name": "a", "bytes": 9, "stripes": 0}]}, "'stripes' from 1 to"),
-        ({"bb_use": ["a b"]}, "must be names of 1 to 100 letters"),
-        ({"bb_use": ["a", "a"]}, "names that all differ"),
-        (
-            {"bb_create": [{"name": "a", "bytes": 9}], "bb_destroy": ["a"]},
-            "that the job does not create itself, or uses",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fields", "fault"), [
+    ({"bb_create": 3}, r"'bb_create' must be a list of at most 1000 entries, got 3"),
+    ({"bb_create": [{"name": "a"}]}, "must be objects with 'name', 'bytes' and perhaps 'stripes'"),
+    ({"bb_create": [{"name": "a", "bytes": 0}]}, "'bytes' from 1 to 2"),
+    ({"bb_create": [{"name": "a", "bytes": 9, "stripes": 0}]}, "'stripes' from 1 to"),
+    ({"bb_use": ["a b"]}, "must be names of 1 to 100 letters"),
+    ({"bb_use": ["a", "a"]}, "names that all differ"),
+    ({"bb_create": [{"name": "a", "bytes": 9}], "bb_destroy": ["a"]}, "that the job does not create itself, or uses"),
+])  # fmt: skip
 def test_malformed_fields_are_the_jobs_rejection(fields: dict[str, Any], fault: str) -> None:
     """One line; the conversation goes on."""
     reasons: list[str] = []

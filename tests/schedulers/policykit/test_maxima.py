@@ -34,17 +34,14 @@ def test_as_a_site_states_them(kind: str, reference: Path) -> None:
         assert (maxima.refuses(job) is not None) == bool(excess), maxima.refuses(job)
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"bb": 2 * GB}, ""),
-        ({"bb": 3 * GB}, "bb 3 GB per node > 2 GB that the site allows for 'node' (bb_maxima)"),
-        ({"bb": 3 * GB, "bb_kind": "xfs"}, ""),
-        ({"bb": 5 * GB, "bb_kind": "xfs"}, "bb 5 GB per node > 4 GB that the site allows for 'xfs' (bb_maxima)"),
-        ({"bb_total": 4 * GB, "bb_stripes": 2}, ""),
-        ({"bb_total": 5 * GB}, "bb 1.25 GB per node > 1 GB that the site allows for 'job' (bb_maxima)"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "reason"), [
+    ({"bb": 2 * GB}, ""),
+    ({"bb": 3 * GB}, "bb 3 GB per node > 2 GB that the site allows for 'node' (bb_maxima)"),
+    ({"bb": 3 * GB, "bb_kind": "xfs"}, ""),
+    ({"bb": 5 * GB, "bb_kind": "xfs"}, "bb 5 GB per node > 4 GB that the site allows for 'xfs' (bb_maxima)"),
+    ({"bb_total": 4 * GB, "bb_stripes": 2}, ""),
+    ({"bb_total": 5 * GB}, "bb 1.25 GB per node > 1 GB that the site allows for 'job' (bb_maxima)"),
+])  # fmt: skip
 def test_a_job_beyond_is_rejected(fields: dict[str, Any], reason: str, tmp_path: Path) -> None:
     """With the inequality, in a run; all others run."""
     job = {"id": "1", "subtime": 0, "res": 4, "profile": "p", "walltime": 100} | fields

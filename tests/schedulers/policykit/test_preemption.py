@@ -341,21 +341,13 @@ class Rogue:
             yield Start(view.queue[0], Allocation(tuple(range(view.queue[0].nodes))))
 
 
-@pytest.mark.parametrize(
-    ("decide", "partitions", "exempt_s", "words"),
-    [
-        (lambda v: Preempt(v.queue[0], v.queue[0], (0,)), ("low", "low"), 0.0, "only a running job can be preempted"),
-        (lambda v: Preempt(v.running[0].job, v.running[0].job, (0,)), ("low", "low"), 0.0, "is not waiting"),
-        (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("low", "low"), 0.0, "the site does not let job"),
-        (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("high", "low"), 0.0, "the site does not let job"),
-        (
-            lambda v: Preempt(v.running[0].job, v.queue[0], (1,)),
-            ("low", "high"),
-            50.0,
-            "not be preempted for another 40 s",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("decide", "partitions", "exempt_s", "words"), [
+    (lambda v: Preempt(v.queue[0], v.queue[0], (0,)), ("low", "low"), 0.0, "only a running job can be preempted"),
+    (lambda v: Preempt(v.running[0].job, v.running[0].job, (0,)), ("low", "low"), 0.0, "is not waiting"),
+    (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("low", "low"), 0.0, "the site does not let job"),
+    (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("high", "low"), 0.0, "the site does not let job"),
+    (lambda v: Preempt(v.running[0].job, v.queue[0], (1,)), ("low", "high"), 50.0, "not be preempted for another 40 s"),
+])  # fmt: skip
 def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str], exempt_s: float, words: str) -> None:
     """Of a policy's decisions only those allowed by the site are enacted: job 1 runs since 0 s, job 2 waits at 10 s."""
     jobs = [job(0, 8, 100, partitions[0]), job(10, 8, 20, partitions[1])]

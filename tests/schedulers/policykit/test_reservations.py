@@ -130,21 +130,12 @@ def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("jobs", "reservation", "options"),
-    [
-        (
-            [{"bb": 5 * GB}, {"bb": 4 * GB}],
-            ("length_s = 40", "every_s = 90", 'tres = { "bb/lua" = 6000000000 }'),
-            ("--bb-life", "slurm"),
-        ),
-        (
-            [{"nodes": 4}, {"nodes": 1}],
-            ("length_s = 40", "every_s = 80", 'nodes = "0-1"'),
-            ("--maintenance", "45s 5s every 40s"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("jobs", "reservation", "options"), [
+    ([{"bb": 5 * GB}, {"bb": 4 * GB}], ("length_s = 40", "every_s = 90", 'tres = { "bb/lua" = 6000000000 }'),
+     ("--bb-life", "slurm")),
+    ([{"nodes": 4}, {"nodes": 1}], ("length_s = 40", "every_s = 80", 'nodes = "0-1"'),
+     ("--maintenance", "45s 5s every 40s")),
+])  # fmt: skip
 def test_jobs_that_wait_for_ever(
     tmp_path: Path, jobs: list[Mapping[str, Any]], reservation: Sequence[str], options: Sequence[str]
 ) -> None:

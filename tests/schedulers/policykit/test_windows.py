@@ -71,19 +71,16 @@ def test_a_partition_within_a_window(tmp_path: Path) -> None:
     assert (table[1]["final_state"], table[2]["final_state"]) == ("REJECTED", "COMPLETED_SUCCESSFULLY")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("3 12h", "'3' has no unit"),
-        ("3d", "it has another form"),
-        ("3d 0s", "its length must be at least 0.001 s"),
-        ("3d 1e-7s", "its length must be at least 0.001 s"),
-        ("3d 1ms every 2ms", "the time from one to the next must be at least 1 s"),
-        ("3d 2d every 1d", "below the time from one to the next"),
-        ("3d 2d nodes 5-2", "'5-2' is no range of nodes"),
-        ("1d 2h;", "it has another form"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("3 12h", "'3' has no unit"),
+    ("3d", "it has another form"),
+    ("3d 0s", "its length must be at least 0.001 s"),
+    ("3d 1e-7s", "its length must be at least 0.001 s"),
+    ("3d 1ms every 2ms", "the time from one to the next must be at least 1 s"),
+    ("3d 2d every 1d", "below the time from one to the next"),
+    ("3d 2d nodes 5-2", "'5-2' is no range of nodes"),
+    ("1d 2h;", "it has another form"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(text: str, words: str) -> None:
     """The error states the expected form, with an example."""
     with pytest.raises(OptionError, match="setting maintenance must be START LENGTH") as caught:

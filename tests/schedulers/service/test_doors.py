@@ -32,30 +32,23 @@ def refusal(*arguments: str) -> str:
 
 REFUSED = [
     (["gang", "--model", "io"], "policy Gang and --model io cannot be combined"),
-    (
-        ["slurm-backfill", "--bb-life", "slurm:overtake=false"],
-        "policy SlurmBackfill and --bb-life slurm:overtake cannot be combined: the policy gives burst buffers",
-    ),
+    (["slurm-backfill", "--bb-life", "slurm:overtake=false"],
+     "policy SlurmBackfill and --bb-life slurm:overtake cannot be combined: the policy gives burst buffers"),
     (["easy", "--io-control", "exclusive"], "setting io_control=exclusive and --model rigid cannot be combined"),
     (["easy", "--model", "stream", "--io-order", "shortest"], "setting io_order=shortest and --model stream cannot"),
     (["easy", "--model", "io", "--io-order", "stretch"], "setting io_order=stretch needs io_control=exclusive"),
     (["easy", "--model", "io", "--io-node-depth", "1"], "setting io_node_depth=1 needs io_control=exclusive"),
     (["easy", "--history", "5"], "setting history=5 needs estimates=history"),
     (["easy", "--history", "3"], "setting history=3 needs estimates=history"),
-    (
-        ["easy", "--estimates", "requested", "--correction", "walltime"],
-        "setting correction=walltime needs estimates=his",
-    ),
+    (["easy", "--estimates", "requested", "--correction", "walltime"],
+     "setting correction=walltime needs estimates=his"),
     (["easy", "--bandwidth", "ignorant", "--foreign", "0.1"], "setting foreign=0.1 needs bandwidth=aware"),
     (["easy", "--bandwidth", "ignorant", "--pfs-bandwidth", "5e9"], "setting pfs_bandwidth=5e+09 needs bandwidth=awa"),
     (["easy", "--model", "alloc"], "unknown job model 'alloc'"),
     (["easy", "--model", "operatoins"], "unknown job model 'operatoins'"),
     (["easy", "--model", "io:phases=3"], "job model 'io': unknown option 'phases'"),
-    (
-        ["conservative", "--model", "malleable:moldable=true"],
-        ":moldable=true and policy Conservative cannot be",
-    ),
-]
+    (["conservative", "--model", "malleable:moldable=true"], ":moldable=true and policy Conservative cannot be"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(arguments) for arguments, _ in REFUSED])
@@ -110,20 +103,17 @@ def test_json_keeps_its_types(options: dict[str, Any], model: object) -> None:
     assert spec_from(json.loads(json.dumps(options))).make_model() == model
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "expected the name of a policy"),
-        ({"policy": "easy", "malleable": True}, "unknown option 'malleable'"),
-        ({"policy": "easy", "sed": 1}, "unknown option 'sed'"),
-        ({"policy": "easy", "seed": "1"}, "option 'seed' must be a whole number, got '1'"),
-        ({"policy": "easy", "thesis_literal": "no"}, "must be true or false"),
-        ({"policy": "easy", "model": {"name": "", "max_phases": 3}}, "must be a text or an object with a name"),
-        ({"policy": "easy", "io-control": "shared", "io_control": "exclusive"}, "given twice"),
-        ({"policy": "easy", "model": ["io"]}, "must be a text or an object with a name"),
-        ({"policy": "easy", "model": {"name": "malleable", "moldable": 3}}, "option 'moldable' must be true or false"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), [
+    ({}, "expected the name of a policy"),
+    ({"policy": "easy", "malleable": True}, "unknown option 'malleable'"),
+    ({"policy": "easy", "sed": 1}, "unknown option 'sed'"),
+    ({"policy": "easy", "seed": "1"}, "option 'seed' must be a whole number, got '1'"),
+    ({"policy": "easy", "thesis_literal": "no"}, "must be true or false"),
+    ({"policy": "easy", "model": {"name": "", "max_phases": 3}}, "must be a text or an object with a name"),
+    ({"policy": "easy", "io-control": "shared", "io_control": "exclusive"}, "given twice"),
+    ({"policy": "easy", "model": ["io"]}, "must be a text or an object with a name"),
+    ({"policy": "easy", "model": {"name": "malleable", "moldable": 3}}, "option 'moldable' must be true or false"),
+])  # fmt: skip
 def test_json_is_checked(options: dict[str, Any], words: str) -> None:
     """The error states the option, the expected value and the given one."""
     with pytest.raises(OptionError, match=words):

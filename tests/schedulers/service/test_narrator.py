@@ -54,17 +54,14 @@ def limit_of(*arguments: str) -> PassLimit | None:
     return spec_of(session_parser().parse_args(arguments)).pass_limit
 
 
-@pytest.mark.parametrize(
-    ("arguments", "seconds"),
-    [
-        (["plan"], 10.0),
-        (["conservative"], 10.0),
-        (["plan:steps=20"], 10.0),
-        (["easy"], None),
-        (["plan", "--pass-limit", "2.5"], 2.5),
-        (["plan", "--pass-limit", "inf"], None),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "seconds"), [
+    (["plan"], 10.0),
+    (["conservative"], 10.0),
+    (["plan:steps=20"], 10.0),
+    (["easy"], None),
+    (["plan", "--pass-limit", "2.5"], 2.5),
+    (["plan", "--pass-limit", "inf"], None),
+])  # fmt: skip
 def test_seconds(arguments: list[str], seconds: float | None) -> None:
     """Ten by default, where the policy takes a bound; a stated value takes precedence."""
     limit = limit_of(*arguments)

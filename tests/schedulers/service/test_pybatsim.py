@@ -152,17 +152,11 @@ def _by_our_service(inputs: Path, arguments: list[str], prefix: str) -> None:
         Simulation(platform, [workload], engine, InProcessLink(session), given.options).run()
 
 
-@pytest.mark.parametrize(
-    ("options", "arguments"),
-    [
-        (
-            {"policy": "easy", "options": {"depth": 2, "fill_order": "sjf"}},
-            ["easy", "-o", "depth=2", "-o", "fill_order=sjf"],
-        ),
-        ({"policy": "sjf-easy", "thesis_literal": True, "seed": 3}, ["sjf-easy", "--thesis-literal", "--seed", "3"]),
-    ],
-    ids=["easy", "literal"],
-)
+@pytest.mark.parametrize(("options", "arguments"), [
+    ({"policy": "easy", "options": {"depth": 2, "fill_order": "sjf"}},
+     ["easy", "-o", "depth=2", "-o", "fill_order=sjf"]),
+    ({"policy": "sjf-easy", "thesis_literal": True, "seed": 3}, ["sjf-easy", "--thesis-literal", "--seed", "3"]),
+], ids=["easy", "literal"])  # fmt: skip
 def test_a_policy_decides_the_same_under_pybatsim(
     inputs: Path, pybatsim: Path, options: dict[str, Any], arguments: list[str]
 ) -> None:

@@ -55,20 +55,10 @@ TRANSFERS = [
     ("a fat pipe is not shared", [transfer(TWO, FAR, 1e8), transfer(FAR, TWO, 1e8)], [1.002, 1.002]),
     ("the window limits long links", [transfer(ONE, FAR, 1e8)], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
     ("the window limits an all-to-all", [TaskSpec((ONE, FAR), 0.0, AllToAll(1e8))], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
-    (
-        "the pair that the window limits most counts, first",
-        [
-            TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (2, 1), (1e8, 1e6))),
-        ],
-        [0.1 + 2 * 0.1 * 1e8 / WINDOW],
-    ),
-    (
-        "the pair that the window limits most counts, last",
-        [
-            TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (1, 2), (1e6, 1e8))),
-        ],
-        [0.1 + 2 * 0.1 * 1e8 / WINDOW],
-    ),
+    ("the pair that the window limits most counts, first",
+     [TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (2, 1), (1e8, 1e6)))], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
+    ("the pair that the window limits most counts, last",
+     [TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (1, 2), (1e6, 1e8)))], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
     ("a latency as long as the transfer", [transfer(ONE, FAR, 1e6)], [0.1 + 2 * 0.1 * 1e6 / WINDOW]),
     ("no bytes take no latency", [TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (1, 2), (1e8, 0.0)))], [1.001]),
     ("latencies of a route add up", [transfer(ONE, DISK, 1e8)], [1.003]),
@@ -84,7 +74,7 @@ TRANSFERS = [
     ("a host to itself", [TaskSpec((ONE, TWO), 0.0, Pairs((0,), (0,), (2e10,)))], [2.0]),
     ("hosts repeated in an all-to-all", [TaskSpec((ONE, ONE), 0.0, AllToAll(2e10))], [2.0]),
     ("one host ignores its matrix", [TaskSpec((ONE,), 1e9, Matrix(np.array([[1e12]])))], [1.0]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("tasks", "expected"), [case[1:] for case in TRANSFERS], ids=[case[0] for case in TRANSFERS])

@@ -67,22 +67,19 @@ def message(at: float) -> tuple[ToJobMsg, ...]:
     return (ToJobMsg(at, "w0!1", "go"),)
 
 
-@pytest.mark.parametrize(
-    ("parts", "walltime", "seconds", "state"),
-    [
-        ((work(5), work(5)), 5.0, 5.0, LATE),
-        ((work(5), work(5)), 5.5, 5.5, LATE),
-        ((work(5), work(0.4)), 5.5, 5.4, DONE),
-        ((work(5), work(1)), 5.0 + 1e-10, 5.0, LATE),
-        ((work(5), wait(5)), 5.0, 5.0, LATE),
-        ((work(5), wait(5)), 5.5, 5.5, LATE),
-        ((wait(0.5), wait(0.4), wait(0.4)), 1.0, 1.0, LATE),
-        ((wait(0.5), work(0.6)), 1.0, 1.0, LATE),
-        ((wait(3), work(3)), -1, 6.0, DONE),
-        ((work(5), {"type": "recv", "polltime": 1}), 5.0, 5.0, LATE),
-        (({"type": "recv", "polltime": 1},), 0.5, 0.5, LATE),
-    ],
-)
+@pytest.mark.parametrize(("parts", "walltime", "seconds", "state"), [
+    ((work(5), work(5)), 5.0, 5.0, LATE),
+    ((work(5), work(5)), 5.5, 5.5, LATE),
+    ((work(5), work(0.4)), 5.5, 5.4, DONE),
+    ((work(5), work(1)), 5.0 + 1e-10, 5.0, LATE),
+    ((work(5), wait(5)), 5.0, 5.0, LATE),
+    ((work(5), wait(5)), 5.5, 5.5, LATE),
+    ((wait(0.5), wait(0.4), wait(0.4)), 1.0, 1.0, LATE),
+    ((wait(0.5), work(0.6)), 1.0, 1.0, LATE),
+    ((wait(3), work(3)), -1, 6.0, DONE),
+    ((work(5), {"type": "recv", "polltime": 1}), 5.0, 5.0, LATE),
+    (({"type": "recv", "polltime": 1},), 0.5, 0.5, LATE),
+])  # fmt: skip
 def test_what_is_left_of_a_walltime(
     parts: tuple[dict[str, Any], ...], walltime: float, seconds: float, state: JobState
 ) -> None:
@@ -113,17 +110,14 @@ def test_the_clock_rounds_a_walltime(submitted: float) -> None:
     assert ran({"p": work(5)}, 5.0, submitted) == (pytest.approx(5.0), DONE)
 
 
-@pytest.mark.parametrize(
-    ("polltime", "walltime", "submitted", "seconds", "state"),
-    [
-        (1.0, -1, 0.0, 4.0, DONE),
-        (1.0, -1, 2.0, 2.0, DONE),
-        (0.4, -1, 2.0, 1.6, DONE),
-        (1.0, 4.0, 0.0, 4.0, LATE),
-        (1.0, 4.5, 0.0, 4.0, DONE),
-        (1.0, 3.9, 0.0, 3.9, LATE),
-    ],
-)
+@pytest.mark.parametrize(("polltime", "walltime", "submitted", "seconds", "state"), [
+    (1.0, -1, 0.0, 4.0, DONE),
+    (1.0, -1, 2.0, 2.0, DONE),
+    (0.4, -1, 2.0, 1.6, DONE),
+    (1.0, 4.0, 0.0, 4.0, LATE),
+    (1.0, 4.5, 0.0, 4.0, DONE),
+    (1.0, 3.9, 0.0, 3.9, LATE),
+])  # fmt: skip
 def test_a_message_is_taken_at_the_next_poll(
     polltime: float, walltime: float, submitted: float, seconds: float, state: JobState
 ) -> None:

@@ -173,26 +173,23 @@ def test_equal_replies_give_equal_simulations(frames: list[bytes]) -> None:
     assert outcome() == outcome()
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        b"",
-        b"\x00",
-        b"\xff\xfe",
-        b"null",
-        b"[]",
-        b"{}",
-        b'{"now": 0}',
-        b'{"now": "0", "events": []}',
-        b'{"now": NaN, "events": []}',
-        b'{"now": 1e999, "events": []}',
-        b'{"now": 0, "events": [1]}',
-        b'{"now": 0, "events": [{"timestamp": 0, "type": "NOP", "data": {}}]}',
-        b'{"now": 0, "events": [{"timestamp": 1, "type": "CALL_ME_LATER", "data": {"timestamp": 4}}]}',
-        b"[" * 200_000,
-        b'{"now": 0, "events": ' + b"[" * 5_000,
-    ],
-)
+@pytest.mark.parametrize("frame", [
+    b"",
+    b"\x00",
+    b"\xff\xfe",
+    b"null",
+    b"[]",
+    b"{}",
+    b'{"now": 0}',
+    b'{"now": "0", "events": []}',
+    b'{"now": NaN, "events": []}',
+    b'{"now": 1e999, "events": []}',
+    b'{"now": 0, "events": [1]}',
+    b'{"now": 0, "events": [{"timestamp": 0, "type": "NOP", "data": {}}]}',
+    b'{"now": 0, "events": [{"timestamp": 1, "type": "CALL_ME_LATER", "data": {"timestamp": 4}}]}',
+    b"[" * 200_000,
+    b'{"now": 0, "events": ' + b"[" * 5_000,
+])  # fmt: skip
 def test_the_program_survives_garbage(
     world: tuple[Path, Path], capsys: pytest.CaptureFixture[str], frame: bytes
 ) -> None:

@@ -35,35 +35,32 @@ def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("request_", "expected"),
-    [
-        (execute("w0!9", 0), "job 'w0!9': EXECUTE_JOB: it does not exist"),
-        (execute("w9!1", 0), "there is no workload 'w9'"),
-        (execute("1", 0), "expected a job id WORKLOAD!NAME"),
-        (execute("w0!1!1", 0), "expected a job id WORKLOAD!NAME"),
-        (execute("w0!1"), "'alloc' must name at least one machine"),
-        (execute("w0!1", 6), "names machine 6, the ids are 0..5"),
-        (execute("w0!1", 0, 1), "as many places as the job requests, 1, got 2 on '0-1'"),
-        (execute("w0!2", 0), "as many places as the job requests, 2, got 1"),
-        (execute("w0!2", 0, 1, mapping={0: 0}), "'mapping' must have as many places as the job requests, 2, got 1"),
-        (execute("w0!2", 0, 1, mapping={0: 0, 2: 1}), "without a gap"),
-        (execute("w0!2", 0, 1, mapping={0: 0, 1: 2}), "place 2 of an allocation of 2"),
-        (execute("w0!1", DISK), "compute 1e+09 flop on the storage host 4 ('disk')"),
-        (RejectJob(0.0, "w0!9"), "REJECT_JOB: it does not exist"),
-        (kill("w0!1"), "'w0!1': only a running job can be killed, it is SUBMITTED"),
-        (kill("w0!7"), "'w0!7': it does not exist"),
-        (KillJob(0.0, ()), "'job_ids' must name at least one job"),
-        (SetJobMetadata(0.0, "w0!9", "x"), "SET_JOB_METADATA: it does not exist"),
-        (SetJobMetadata(0.0, "w0!1", 'a"b'), "must not contain a double quote"),
-        (ToJobMsg(0.0, "w0!9", "x"), "TO_JOB_MSG: it does not exist"),
-        (QueryEnergy(0.0), "QUERY: a request for the consumed energy needs --energy"),
-        (SetResourceState(0.0, (0,), 1), "SET_RESOURCE_STATE: changing power states needs --energy"),
-        (ChangeJobState(0.0, "w0!1", JobState.REJECTED), "Batsim 4.2.1 can only change SUBMITTED to RUNNING"),
-        (ChangeJobState(0.0, "w0!1", JobState.COMPLETED_FAILED), "'job_state' must be one of"),
-        (ChangeJobState(0.0, "w0!1", JobState.SUBMITTED), "'job_state' must be one of"),
-    ],
-)
+@pytest.mark.parametrize(("request_", "expected"), [
+    (execute("w0!9", 0), "job 'w0!9': EXECUTE_JOB: it does not exist"),
+    (execute("w9!1", 0), "there is no workload 'w9'"),
+    (execute("1", 0), "expected a job id WORKLOAD!NAME"),
+    (execute("w0!1!1", 0), "expected a job id WORKLOAD!NAME"),
+    (execute("w0!1"), "'alloc' must name at least one machine"),
+    (execute("w0!1", 6), "names machine 6, the ids are 0..5"),
+    (execute("w0!1", 0, 1), "as many places as the job requests, 1, got 2 on '0-1'"),
+    (execute("w0!2", 0), "as many places as the job requests, 2, got 1"),
+    (execute("w0!2", 0, 1, mapping={0: 0}), "'mapping' must have as many places as the job requests, 2, got 1"),
+    (execute("w0!2", 0, 1, mapping={0: 0, 2: 1}), "without a gap"),
+    (execute("w0!2", 0, 1, mapping={0: 0, 1: 2}), "place 2 of an allocation of 2"),
+    (execute("w0!1", DISK), "compute 1e+09 flop on the storage host 4 ('disk')"),
+    (RejectJob(0.0, "w0!9"), "REJECT_JOB: it does not exist"),
+    (kill("w0!1"), "'w0!1': only a running job can be killed, it is SUBMITTED"),
+    (kill("w0!7"), "'w0!7': it does not exist"),
+    (KillJob(0.0, ()), "'job_ids' must name at least one job"),
+    (SetJobMetadata(0.0, "w0!9", "x"), "SET_JOB_METADATA: it does not exist"),
+    (SetJobMetadata(0.0, "w0!1", 'a"b'), "must not contain a double quote"),
+    (ToJobMsg(0.0, "w0!9", "x"), "TO_JOB_MSG: it does not exist"),
+    (QueryEnergy(0.0), "QUERY: a request for the consumed energy needs --energy"),
+    (SetResourceState(0.0, (0,), 1), "SET_RESOURCE_STATE: changing power states needs --energy"),
+    (ChangeJobState(0.0, "w0!1", JobState.REJECTED), "Batsim 4.2.1 can only change SUBMITTED to RUNNING"),
+    (ChangeJobState(0.0, "w0!1", JobState.COMPLETED_FAILED), "'job_state' must be one of"),
+    (ChangeJobState(0.0, "w0!1", JobState.SUBMITTED), "'job_state' must be one of"),
+])  # fmt: skip
 def test_illegal_requests(request_: Request, expected: str) -> None:
     """Each ends the simulation with a message that names the job, the rule and the place."""
     message = fault(jobs({}, {"res": 2}, profiles=HOMOGENEOUS), request_)

@@ -240,22 +240,19 @@ def test_between_computation_states_at_once() -> None:
     assert (event.timestamp, event.resources, event.state) == (0.0, (0, 1), 0)
 
 
-@pytest.mark.parametrize(
-    ("requests", "expected"),
-    [
-        ((state(7, 0),), "has no power state 7"),
-        ((state(2, 0),), "has no power state 2 to be switched to"),
-        ((state(1, 9),), "'resources' must lie in 0..5"),
-        ((state(1, 6),), "'resources' must lie in 0..5"),
-        ((state(1, -1, 0),), "'resources' must lie in 0..5, got -1..0"),
-        ((state(-1, 0),), "has no power state -1"),
-        ((state(4, 0),), "has no power state 4"),
-        ((SetResourceState(0.0, (), 1),), "must name at least one machine"),
-        ((state(1, 0), state(0, 0)), "is still switching_off"),
-        ((execute("w0!1", 0), state(1, 0)), "is computing and cannot be put to sleep"),
-        ((state(1, 0), execute("w0!1", 0)), "cannot compute now, it is switching_off"),
-    ],
-)
+@pytest.mark.parametrize(("requests", "expected"), [
+    ((state(7, 0),), "has no power state 7"),
+    ((state(2, 0),), "has no power state 2 to be switched to"),
+    ((state(1, 9),), "'resources' must lie in 0..5"),
+    ((state(1, 6),), "'resources' must lie in 0..5"),
+    ((state(1, -1, 0),), "'resources' must lie in 0..5, got -1..0"),
+    ((state(-1, 0),), "has no power state -1"),
+    ((state(4, 0),), "has no power state 4"),
+    ((SetResourceState(0.0, (), 1),), "must name at least one machine"),
+    ((state(1, 0), state(0, 0)), "is still switching_off"),
+    ((execute("w0!1", 0), state(1, 0)), "is computing and cannot be put to sleep"),
+    ((state(1, 0), execute("w0!1", 0)), "cannot compute now, it is switching_off"),
+])  # fmt: skip
 def test_illegal_changes(requests: Any, expected: str) -> None:
     """Each is refused with its reason."""
     with pytest.raises(SchedulerFault) as caught:

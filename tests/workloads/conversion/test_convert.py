@@ -84,16 +84,13 @@ def test_processors_per_node(small_log: SwfLog) -> None:
     assert [job.res for job in workload.jobs] == [1, 2, 2, 1, 50]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": "both"}, "option 'model' must be one of alloc, io, got 'both'"),
-        ({"kappa": -1.0}, "option 'kappa' must be a number of at least 0, got '-1'"),
-        ({"least_compute_share": 1.5}, "option 'least_compute_share' must be a number from 0 to 1, got '1.5'"),
-        ({"processors_per_node": 0}, "option 'processors_per_node' must be a whole number of at least 1, got '0'"),
-        ({"com_sd_bytes": float("nan")}, "option 'com_sd_bytes' must be a number of at least 0 (bytes), got 'nan'"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"model": "both"}, "option 'model' must be one of alloc, io, got 'both'"),
+    ({"kappa": -1.0}, "option 'kappa' must be a number of at least 0, got '-1'"),
+    ({"least_compute_share": 1.5}, "option 'least_compute_share' must be a number from 0 to 1, got '1.5'"),
+    ({"processors_per_node": 0}, "option 'processors_per_node' must be a whole number of at least 1, got '0'"),
+    ({"com_sd_bytes": float("nan")}, "option 'com_sd_bytes' must be a number of at least 0 (bytes), got 'nan'"),
+])  # fmt: skip
 def test_options_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
     """The message names option, bounds and value."""
     with pytest.raises(OptionError) as caught:

@@ -22,17 +22,14 @@ from tests.workloads.logs.test_formats import read
 TOTALS = "# jobid: {job}\ntotal_POSIX_BYTES_READ: {read}\ntotal_POSIX_BYTES_WRITTEN: {written}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("30:00", 1800),
-        ("01:00:00", 3600),
-        ("2-12:00:30", 216_030),
-        ("UNLIMITED", -2),
-        ("Partition_Limit", -1),
-        ("", -1),
-    ],
-)
+@pytest.mark.parametrize(("text", "seconds"), [
+    ("30:00", 1800),
+    ("01:00:00", 3600),
+    ("2-12:00:30", 216_030),
+    ("UNLIMITED", -2),
+    ("Partition_Limit", -1),
+    ("", -1),
+])  # fmt: skip
 def test_durations(text: str, seconds: int) -> None:
     """Slurm's durations."""
     assert units.duration_of(text) == seconds
@@ -50,50 +47,33 @@ def test_sizes() -> None:
             units.capacity_of(wrong)
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        (
-            "#DW jobdw capacity=10GiB type=xfs name=project1",
-            Requests((Buffer(10 * 2**30, Spread.PER_NODE, "xfs", "project1"),)),
-        ),
-        (
-            "#DW jobdw type=lustre capacity=2TB name=l profile=wide",
-            Requests((Buffer(2 * 10**12, Spread.STRIPED, "lustre", "l", profile="wide"),)),
-        ),
-        (
-            "#DW jobdw type=scratch access_mode=private capacity=3GB",
-            Requests((Buffer(3 * 10**9, Spread.PRIVATE, "private"),)),
-        ),
-        (
-            "#DW jobdw type=scratch access_mode=striped(MDS=yes),private capacity=1MiB",
-            Requests((Buffer(2**20, Spread.STRIPED, "striped"),)),
-        ),
-        ("#BB_LUA pool=bb capacity=60", Requests((Buffer(60, pool="bb"),))),
-        ("#BB_LUA", Requests()),
-        ("#BB capacity=100GB access=striped type=scratch", Requests((Buffer(10**11, kind="striped"),))),
-        (
-            "#BB create_persistent name=x capacity=5TB access=striped",
-            Requests(creates=(Buffer(5 * 10**12, kind="striped", name="x"),)),
-        ),
-        ("#BB destroy_persistent name=x", Requests(destroys=("x",))),
-        ("#DW persistentdw name=x", Requests(uses=("x",))),
-        (
-            "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a",
-            Requests(stage_in=(Transfer("/a", "$DW_JOB_STRIPED/a"),)),
-        ),
-        ("#DW copy_in source=/a destination=b", Requests(stage_in=(Transfer("/a", "b"),))),
-        (
-            "#DW stage_out type=directory source=$DW_JOB_STRIPED/o destination=/o",
-            Requests(stage_out=(Transfer("$DW_JOB_STRIPED/o", "/o"),)),
-        ),
-        ("#DW copy_out source=b destination=/a", Requests(stage_out=(Transfer("b", "/a"),))),
-        ("#DW swap 10GB", Requests(others=("swap",))),
-        ("#DW jobdw type=scratch access_mode=striped", Requests(others=("jobdw without a capacity",))),
-        ("#DW JobDW Type=xfs Capacity=1MiB", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
-        ("#SBATCH --time=10", Requests()),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ("#DW jobdw capacity=10GiB type=xfs name=project1",
+     Requests((Buffer(10 * 2**30, Spread.PER_NODE, "xfs", "project1"),))),
+    ("#DW jobdw type=lustre capacity=2TB name=l profile=wide",
+     Requests((Buffer(2 * 10**12, Spread.STRIPED, "lustre", "l", profile="wide"),))),
+    ("#DW jobdw type=scratch access_mode=private capacity=3GB",
+     Requests((Buffer(3 * 10**9, Spread.PRIVATE, "private"),))),
+    ("#DW jobdw type=scratch access_mode=striped(MDS=yes),private capacity=1MiB",
+     Requests((Buffer(2**20, Spread.STRIPED, "striped"),))),
+    ("#BB_LUA pool=bb capacity=60", Requests((Buffer(60, pool="bb"),))),
+    ("#BB_LUA", Requests()),
+    ("#BB capacity=100GB access=striped type=scratch", Requests((Buffer(10**11, kind="striped"),))),
+    ("#BB create_persistent name=x capacity=5TB access=striped",
+     Requests(creates=(Buffer(5 * 10**12, kind="striped", name="x"),))),
+    ("#BB destroy_persistent name=x", Requests(destroys=("x",))),
+    ("#DW persistentdw name=x", Requests(uses=("x",))),
+    ("#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a",
+     Requests(stage_in=(Transfer("/a", "$DW_JOB_STRIPED/a"),))),
+    ("#DW copy_in source=/a destination=b", Requests(stage_in=(Transfer("/a", "b"),))),
+    ("#DW stage_out type=directory source=$DW_JOB_STRIPED/o destination=/o",
+     Requests(stage_out=(Transfer("$DW_JOB_STRIPED/o", "/o"),))),
+    ("#DW copy_out source=b destination=/a", Requests(stage_out=(Transfer("b", "/a"),))),
+    ("#DW swap 10GB", Requests(others=("swap",))),
+    ("#DW jobdw type=scratch access_mode=striped", Requests(others=("jobdw without a capacity",))),
+    ("#DW JobDW Type=xfs Capacity=1MiB", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
+    ("#SBATCH --time=10", Requests()),
+])  # fmt: skip
 def test_directives(line: str, found: Requests) -> None:
     """The requests of each line, and whether a capacity is each node's or the job's."""
     assert directives_of([line], "s:1") == found
@@ -131,23 +111,15 @@ def test_directives_in_one_field() -> None:
     assert directives_of(of_lines('sbatch --bb="capacity=2GB access=striped" a.sh'), "s:1").total_bytes(4) == 2 * 10**9
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ('#SBATCH -N 2 --bb="capacity=2GB access=striped"', Requests((Buffer(2 * 10**9, kind="striped"),))),
-        ("#SBATCH --bb='#DW jobdw type=xfs capacity=1MiB'", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
-        ("#SBATCH --bbf=/a.bb", Requests(others=("--bbf (the file that it names is not read)",))),
-        (
-            '#FLUX: -N 2 -S dw="#DW jobdw type=xfs capacity=1MiB" -t 5m',
-            Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),)),
-        ),
-        (
-            "# flux: --setattr system.dw='#DW jobdw type=xfs capacity=1MiB'",
-            Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),)),
-        ),
-        ("#FLUX: -N 2  # as many as the data need", Requests()),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ('#SBATCH -N 2 --bb="capacity=2GB access=striped"', Requests((Buffer(2 * 10**9, kind="striped"),))),
+    ("#SBATCH --bb='#DW jobdw type=xfs capacity=1MiB'", Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
+    ("#SBATCH --bbf=/a.bb", Requests(others=("--bbf (the file that it names is not read)",))),
+    ('#FLUX: -N 2 -S dw="#DW jobdw type=xfs capacity=1MiB" -t 5m', Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
+    ("# flux: --setattr system.dw='#DW jobdw type=xfs capacity=1MiB'",
+     Requests((Buffer(2**20, Spread.PER_NODE, "xfs"),))),
+    ("#FLUX: -N 2  # as many as the data need", Requests()),
+])  # fmt: skip
 def test_options_of_a_script(line: str, found: Requests, tmp_path: Path) -> None:
     """Directives among the options of sbatch and Flux."""
     (tmp_path / "1.sh").write_text(f"#!/bin/sh\n{line}\n")

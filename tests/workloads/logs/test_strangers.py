@@ -28,16 +28,13 @@ JOBCOMP = (
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(PLAIN.replace("|", sign) for sign in ("^", "~", "||", "@@")),
-        "".join("|".join(f'"{cell}"' for cell in line.split("|")) + "\n" for line in PLAIN.splitlines()),
-        "# sacct -X -P\n" + PLAIN,
-        "sacct: error: the database does not answer\n\n" + PLAIN,
-        *(PLAIN.encode(name) for name in ("utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-8-sig")),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    *(PLAIN.replace("|", sign) for sign in ("^", "~", "||", "@@")),
+    "".join("|".join(f'"{cell}"' for cell in line.split("|")) + "\n" for line in PLAIN.splitlines()),
+    "# sacct -X -P\n" + PLAIN,
+    "sacct: error: the database does not answer\n\n" + PLAIN,
+    *(PLAIN.encode(name) for name in ("utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-8-sig")),
+])  # fmt: skip
 def test_forms_of_sacct(text: str | bytes) -> None:
     """Any ``--delimiter``, cells in quotation marks, lines above the header, encodings with and without a mark."""
     assert labels(read(text)) == {"7": 2}
@@ -124,18 +121,12 @@ def test_a_device_is_not_replaced(kind: str, tmp_path: Path, capsys: pytest.Capt
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swf", "out"]
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "words"),
-    [
-        (
-            "{python} -m spillway.experiments.cli list policies > /dev/full",
-            1,
-            "the output cannot be written: No space left",
-        ),
-        ("{python} -m spillway.experiments.cli run {long}", 2, "no such workload"),
-        ("PYTHONIOENCODING=ascii {python} -m spillway.experiments.cli workload info ä.swf", 0, "\\xe4"),
-    ],
-)
+@pytest.mark.parametrize(("command", "code", "words"), [
+    ("{python} -m spillway.experiments.cli list policies > /dev/full", 1,
+     "the output cannot be written: No space left"),
+    ("{python} -m spillway.experiments.cli run {long}", 2, "no such workload"),
+    ("PYTHONIOENCODING=ascii {python} -m spillway.experiments.cli workload info ä.swf", 0, "\\xe4"),
+])  # fmt: skip
 def test_outputs_and_names_that_are_unusual(command: str, code: int, words: str, tmp_path: Path) -> None:
     """A full disk behind the output, a name too long for the system, letters without signs: they were tracebacks."""
     (tmp_path / "ä.swf").write_text(f"; MaxProcs: 64\n{swf(1)}\n")

@@ -25,21 +25,18 @@ LOG = HEAD + "".join(
 SWF = "".join(f"{n} {100 * n} 0 10 1 -1 -1 1 20 -1 1 {n} 7 1 {n % 2} -1 -1 -1\n" for n in range(1, 5))
 
 
-@pytest.mark.parametrize(
-    ("conditions", "numbers"),
-    [
-        (("partition=batch",), [1, 2]),
-        (("partition=batch", "partition=gpu"), [1, 2, 3]),
-        (("partition=batch", "user=ann"), [1]),
-        (("account=b", "state=timeout"), [4]),
-        (("state=cancelled",), [2]),
-        (("time=2024-01-02..2024-01-04",), [2, 3]),
-        (("time=2024-01-02T12:00:00..2024-01-03T12:00:00",), [2]),
-        (("time=2024-01-04T14:00:00+0200..",), [4]),
-        (("time=..2024-01-02", "time=2024-01-04.."), [1, 4]),
-        ("user=eve", [4]),
-    ],
-)
+@pytest.mark.parametrize(("conditions", "numbers"), [
+    (("partition=batch",), [1, 2]),
+    (("partition=batch", "partition=gpu"), [1, 2, 3]),
+    (("partition=batch", "user=ann"), [1]),
+    (("account=b", "state=timeout"), [4]),
+    (("state=cancelled",), [2]),
+    (("time=2024-01-02..2024-01-04",), [2, 3]),
+    (("time=2024-01-02T12:00:00..2024-01-03T12:00:00",), [2]),
+    (("time=2024-01-04T14:00:00+0200..",), [4]),
+    (("time=..2024-01-02", "time=2024-01-04.."), [1, 4]),
+    ("user=eve", [4]),
+])  # fmt: skip
 def test_chosen(conditions: tuple[str, ...], numbers: list[int]) -> None:
     """The same field: either; other fields: both; ranges include their beginning, not their end."""
     table = read(LOG, "log.txt", Reading(where=conditions))
@@ -55,19 +52,16 @@ def test_swf() -> None:
     assert list(read(dated, "log.swf", Reading(where=("time=2024-01-01T00:05:00..",)))["number"]) == [3, 4]
 
 
-@pytest.mark.parametrize(
-    ("conditions", "message"),
-    [
-        (("partion=batch",), "expected FIELD=VALUE.*did you mean 'partition'"),
-        (("batch",), "expected FIELD=VALUE"),
-        (("partition=",), "expected FIELD=VALUE"),
-        (("time=2024-01-01",), "expected a range FROM..TO"),
-        (("time=yesterday..",), "expected a date, a time such as"),
-        (("time=2025-01-01..",), "no job was submitted in 2025-01-01"),
-        (("partition=bath",), "no job of partition 'bath': it has batch, gpu, debug.*did you mean 'batch'"),
-        (("partition=gpu", "user=bob"), "no job meets partition=gpu and user=bob together"),
-    ],
-)
+@pytest.mark.parametrize(("conditions", "message"), [
+    (("partion=batch",), "expected FIELD=VALUE.*did you mean 'partition'"),
+    (("batch",), "expected FIELD=VALUE"),
+    (("partition=",), "expected FIELD=VALUE"),
+    (("time=2024-01-01",), "expected a range FROM..TO"),
+    (("time=yesterday..",), "expected a date, a time such as"),
+    (("time=2025-01-01..",), "no job was submitted in 2025-01-01"),
+    (("partition=bath",), "no job of partition 'bath': it has batch, gpu, debug.*did you mean 'batch'"),
+    (("partition=gpu", "user=bob"), "no job meets partition=gpu and user=bob together"),
+])  # fmt: skip
 def test_mistakes(conditions: tuple[str, ...], message: str) -> None:
     """The expected form, and the existing values."""
     with pytest.raises(WorkloadError, match=message):
@@ -80,17 +74,14 @@ def test_dates_need_the_day_on_which_the_log_begins() -> None:
         read(SWF, "log.swf", Reading(where=("time=2024-01-01..",)))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run", "{log}", "--policy", "fcfs", "--no-plots", "--out", "{out}"),
-        ("whatif", "{log}", "--set", "load=x1.1", "--shakes", "0", "--no-plots", "--out", "{out}"),
-        ("workload", "info", "{log}"),
-        ("workload", "convert", "{log}", "--out", "{out}.json"),
-        ("workload", "split", "{log}", "--out", "{out}", "--parts", "1"),
-        ("campaign", "{campaign}", "--out", "{out}"),
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ("run", "{log}", "--policy", "fcfs", "--no-plots", "--out", "{out}"),
+    ("whatif", "{log}", "--set", "load=x1.1", "--shakes", "0", "--no-plots", "--out", "{out}"),
+    ("workload", "info", "{log}"),
+    ("workload", "convert", "{log}", "--out", "{out}.json"),
+    ("workload", "split", "{log}", "--out", "{out}", "--parts", "1"),
+    ("campaign", "{campaign}", "--out", "{out}"),
+])  # fmt: skip
 def test_every_door(words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The other jobs are counted wherever a log is read."""
     (tmp_path / "log.txt").write_text(LOG)

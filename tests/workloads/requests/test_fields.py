@@ -128,21 +128,14 @@ def test_files_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "stripes", "inequality"),
-    [
-        ("#DW jobdw type=xfs capacity=11GB", 1, "11,000,000,000 bytes per node > 10,000,000,000, the largest storage"),
-        ("#DW jobdw type=xfs capacity=6GB", 1, "3 nodes of 6,000,000,000 bytes > 2, as many as fit on the storage"),
-        ("#DW jobdw type=lustre capacity=11GB", 1, "11,000,000,000 bytes on each of 1 storage nodes > 10,000,000,000"),
-        ("#DW jobdw type=lustre capacity=11GB", 3, "3 storage nodes > 2, all that there are"),
-        (
-            "#BB_LUA pool=bb capacity=21GB",
-            2,
-            "the buffer (striped): 21,000,000,000 bytes > 20,000,000,000, all storage",
-        ),
-        ("#BB create_persistent name=p capacity=30GB", 2, "p (striped): 30,000,000,000 bytes > 20,000,000,000, all"),
-    ],
-)
+@pytest.mark.parametrize(("line", "stripes", "inequality"), [
+    ("#DW jobdw type=xfs capacity=11GB", 1, "11,000,000,000 bytes per node > 10,000,000,000, the largest storage"),
+    ("#DW jobdw type=xfs capacity=6GB", 1, "3 nodes of 6,000,000,000 bytes > 2, as many as fit on the storage"),
+    ("#DW jobdw type=lustre capacity=11GB", 1, "11,000,000,000 bytes on each of 1 storage nodes > 10,000,000,000"),
+    ("#DW jobdw type=lustre capacity=11GB", 3, "3 storage nodes > 2, all that there are"),
+    ("#BB_LUA pool=bb capacity=21GB", 2, "the buffer (striped): 21,000,000,000 bytes > 20,000,000,000, all storage"),
+    ("#BB create_persistent name=p capacity=30GB", 2, "p (striped): 30,000,000,000 bytes > 20,000,000,000, all"),
+])  # fmt: skip
 def test_what_a_machine_cannot_hold(line: str, stripes: int, inequality: str) -> None:
     """Each refusal is an inequality with both numbers."""
     site = Site(stripes=stripes, storages=(10**10, 10**10))
@@ -221,19 +214,14 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         scripted(replace(made, jobs=made.jobs[3:4]), read_scripts(tmp_path).by_job, Site())
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({}, "expected a list of directives, a workflow object"),
-        (["jobdw"], r"\[0\]: expected a directive such as '#DW jobdw ...', got 'jobdw'"),
-        ({"spec": {"dwDirectives": 3}}, "spec.dwDirectives: expected a list of directives, got '3'"),
-        ({"resources": [{"type": "node"}]}, r"resources\[0\]: expected a resource with a whole 'count'"),
-        (
-            {"resources": [], "attributes": {"system": {"dw": ["#DW jobdw capacity=1XB"]}}},
-            r"attributes.system.dw\[0\]: #DW: capacity must be a capacity such as 100GB",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("data", "message"), [
+    ({}, "expected a list of directives, a workflow object"),
+    (["jobdw"], r"\[0\]: expected a directive such as '#DW jobdw ...', got 'jobdw'"),
+    ({"spec": {"dwDirectives": 3}}, "spec.dwDirectives: expected a list of directives, got '3'"),
+    ({"resources": [{"type": "node"}]}, r"resources\[0\]: expected a resource with a whole 'count'"),
+    ({"resources": [], "attributes": {"system": {"dw": ["#DW jobdw capacity=1XB"]}}},
+     r"attributes.system.dw\[0\]: #DW: capacity must be a capacity such as 100GB"),
+])  # fmt: skip
 def test_faults(data: Any, message: str, tmp_path: Path) -> None:
     """Located, in one line."""
     path = tmp_path / "job.json"

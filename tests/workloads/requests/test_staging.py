@@ -129,20 +129,17 @@ def test_as_a_stream() -> None:
     assert b"".join(columns.text()).decode() == format_batsim(workload)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("minutes=61", "'minutes' must be a number from 0 to 60"),
-        ("minutes=nan", "'minutes' must be a number from 0 to 60"),
-        ("share_in=-0.1", "'share_in' must be a number from 0 to 1"),
-        ("spread=2", "'spread'"),
-        ("volumes=all", "'volumes' must be one of share, measured"),
-        ("minuets=3", "unknown option 'minuets'; known options: share_in, .*did you mean 'minutes'"),
-        ("minutes", "got 'minutes'"),
-        ("minutes=1,minutes=2", "'minutes' is given twice"),
-        ("minutes=long", "'minutes' must be a number from 0 to 60 .min., got 'long'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("minutes=61", "'minutes' must be a number from 0 to 60"),
+    ("minutes=nan", "'minutes' must be a number from 0 to 60"),
+    ("share_in=-0.1", "'share_in' must be a number from 0 to 1"),
+    ("spread=2", "'spread'"),
+    ("volumes=all", "'volumes' must be one of share, measured"),
+    ("minuets=3", "unknown option 'minuets'; known options: share_in, .*did you mean 'minutes'"),
+    ("minutes", "got 'minutes'"),
+    ("minutes=1,minutes=2", "'minutes' is given twice"),
+    ("minutes=long", "'minutes' must be a number from 0 to 60 .min., got 'long'"),
+])  # fmt: skip
 def test_mistakes(text: str, message: str) -> None:
     """Each names the option and its accepted values."""
     with pytest.raises(OptionError, match=message):

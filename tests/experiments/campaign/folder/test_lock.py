@@ -44,18 +44,14 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", *SMALL],
-        ["study", "thesis", "--quick"],
-        ["study", "herbein", "--quick"],
-        ["study", "jeannot", "--quick"],
-        ["study", "gang", "--quick"],
-        ["study", "malleable", "--quick"],
-    ],
-    ids=lambda command: command[0],
-)
+@pytest.mark.parametrize("command", [
+    ["run", *SMALL],
+    ["study", "thesis", "--quick"],
+    ["study", "herbein", "--quick"],
+    ["study", "jeannot", "--quick"],
+    ["study", "gang", "--quick"],
+    ["study", "malleable", "--quick"],
+], ids=lambda command: command[0])  # fmt: skip
 def test_the_second_command_is_refused(
     command: Sequence[str], holder: subprocess.Popen[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

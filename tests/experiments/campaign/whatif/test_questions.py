@@ -195,25 +195,22 @@ def test_settings_are_read(text: str, values: dict[str, str]) -> None:
     assert parse_knob(text).values == values
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("storage.capcity=x2", "unknown setting 'storage.capcity'; did you mean 'storage.capacity'?; known: nodes,"),
-        ("nodes", "expected nodes=VALUE (compute nodes"),
-        ("nodes=3,nodes=4", "'nodes' is given twice"),
-        ("zzz=1", "unknown setting 'zzz'; known: nodes"),
-        ("bb=x2", "unknown setting 'bb'; did you mean 'storage.capacity'?"),
-        ("queue.batch.nodes=+16", "did you mean 'partition.NAME.nodes'?"),
-        ("licences=+2", "did you mean 'license.NAME'?"),
-        ("cores=x2", "did you mean 'nodes'?"),
-        ("timelimit=24h", "did you mean 'walltime'?"),
-        ("partition.batch.nodes=+16", "it is a value of the site, which --site FILE states"),
-        ("nodes=+1.5", "nodes=+1.5: expected a whole number of nodes"),
-        ("maintenance=soon", "maintenance"),
-        ("policy=esay", "did you mean 'easy'"),
-        ("site=none.toml", "none.toml"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("storage.capcity=x2", "unknown setting 'storage.capcity'; did you mean 'storage.capacity'?; known: nodes,"),
+    ("nodes", "expected nodes=VALUE (compute nodes"),
+    ("nodes=3,nodes=4", "'nodes' is given twice"),
+    ("zzz=1", "unknown setting 'zzz'; known: nodes"),
+    ("bb=x2", "unknown setting 'bb'; did you mean 'storage.capacity'?"),
+    ("queue.batch.nodes=+16", "did you mean 'partition.NAME.nodes'?"),
+    ("licences=+2", "did you mean 'license.NAME'?"),
+    ("cores=x2", "did you mean 'nodes'?"),
+    ("timelimit=24h", "did you mean 'walltime'?"),
+    ("partition.batch.nodes=+16", "it is a value of the site, which --site FILE states"),
+    ("nodes=+1.5", "nodes=+1.5: expected a whole number of nodes"),
+    ("maintenance=soon", "maintenance"),
+    ("policy=esay", "did you mean 'easy'"),
+    ("site=none.toml", "none.toml"),
+])  # fmt: skip
 def test_settings_that_are_refused(text: str, message: str) -> None:
     """With the nearest name, and all that are known."""
     with pytest.raises(SpillwayError) as caught:
@@ -221,22 +218,16 @@ def test_settings_that_are_refused(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("source", "changes", "message"),
-    [
-        ("nodes:100", {"nodes": "x-1"}, "nodes=x-1: expected a factor such as x1.2"),
-        ("nodes:100", {"nodes": "1.5"}, "expected a whole number of nodes"),
-        ("nodes:96", {"storage.bandwidth": "x2"}, "is a Dragonfly"),
-        ("cts1-10", {"nodes": "x2"}, "only a machine that is given by its number of nodes"),
-        (
-            "nodes:100",
-            {"storage.capacity": "4 elephants"},
-            "expected a factor such as x1.2 or +20%, more or less such as +40GB, or a value with its unit such as 40GB",
-        ),
-        ("uniform-2048", {"storage.capacity": "x2"}, "has no storage nodes"),
-        ("nodes:100", {"nodes": "-100"}, "nodes=-100: expected a value above 0 to remain of 100"),
-    ],
-)
+@pytest.mark.parametrize(("source", "changes", "message"), [
+    ("nodes:100", {"nodes": "x-1"}, "nodes=x-1: expected a factor such as x1.2"),
+    ("nodes:100", {"nodes": "1.5"}, "expected a whole number of nodes"),
+    ("nodes:96", {"storage.bandwidth": "x2"}, "is a Dragonfly"),
+    ("cts1-10", {"nodes": "x2"}, "only a machine that is given by its number of nodes"),
+    ("nodes:100", {"storage.capacity": "4 elephants"},
+     "expected a factor such as x1.2 or +20%, more or less such as +40GB, or a value with its unit such as 40GB"),
+    ("uniform-2048", {"storage.capacity": "x2"}, "has no storage nodes"),
+    ("nodes:100", {"nodes": "-100"}, "nodes=-100: expected a value above 0 to remain of 100"),
+])  # fmt: skip
 def test_machines_that_cannot_be_changed_so(source: str, changes: dict[str, str], message: str) -> None:
     """The error names the setting, the machine and what to do."""
     with pytest.raises(SpecError) as caught:
@@ -306,29 +297,17 @@ def plays(*means: float) -> list[dict[str, float]]:
 HOUR = plays(*[3600.0] * 11)
 
 
-@pytest.mark.parametrize(
-    ("waits", "words"),
-    [
-        (
-            plays(2700, *range(2600, 2800, 20)),
-            "easy jobs wait 25 % less than without it (23 to 27 % less over 10 shakes): 45 min on average instead",
-        ),
-        (
-            plays(3500, *range(3000, 4000, 100)),
-            "no effect on waiting times can be distinguished from chance (14 % less to 6 % more over 10 shakes)",
-        ),
-        (
-            plays(14400, *range(14400, 14500, 10)),
-            "easy jobs wait 4.0 times as long as without it (4.0 to 4.0 times over",
-        ),
-        (
-            plays(3600, *range(2600, 2800, 20)),
-            "no effect on waiting times can be distinguished from chance (27 % less to 0 % more over 10 shakes)",
-        ),
-        (plays(5400), "wait 1 h 30 min on average instead of 1 h without it, which may or may not be chance"),
-        (HOUR, "under easy every job starts at the same time as without it."),
-    ],
-)
+@pytest.mark.parametrize(("waits", "words"), [
+    (plays(2700, *range(2600, 2800, 20)),
+     "easy jobs wait 25 % less than without it (23 to 27 % less over 10 shakes): 45 min on average instead"),
+    (plays(3500, *range(3000, 4000, 100)),
+     "no effect on waiting times can be distinguished from chance (14 % less to 6 % more over 10 shakes)"),
+    (plays(14400, *range(14400, 14500, 10)), "easy jobs wait 4.0 times as long as without it (4.0 to 4.0 times over"),
+    (plays(3600, *range(2600, 2800, 20)),
+     "no effect on waiting times can be distinguished from chance (27 % less to 0 % more over 10 shakes)"),
+    (plays(5400), "wait 1 h 30 min on average instead of 1 h without it, which may or may not be chance"),
+    (HOUR, "under easy every job starts at the same time as without it."),
+])  # fmt: skip
 def test_sentences_claim_what_the_band_allows(waits: list[dict[str, float]], words: str) -> None:
     """An effect, no effect, no known effect, no effect at all."""
     found = related([row("unchanged", HOUR[: len(waits)]), row("nodes=9", waits)])
@@ -415,31 +394,21 @@ def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in root.rglob("run.json")} == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "missing: --set"),
-        (["--set", "storage.capcity=x2"], "did you mean 'storage.capacity'?"),
-        (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2 or +20%, more or less such as +120"),
-        (
-            ["--set", "storage.capacity=1.2"],
-            "storage.capacity=1.2: expected a factor such as x1.2 or +20%, more or less such as +40GB, or a value with",
-        ),
-        (
-            ["--set", "walltime=24"],
-            "or a longest one such as 24h",
-        ),
-        (["--set", "nodes=3", "--nodes", "4", "--burst-buffer", "200"], "--burst-buffer: '200' has no unit"),
-        (["--set", "policy=esay"], "did you mean 'easy'?"),
-        (["--set", "load=x0"], "load=x0: expected a factor such as x1.2"),
-        (
-            ["--set", "walltime=3 weeks"],
-            "walltime=3 weeks: expected a factor such as x1.2 or +20%, more or less such as +50us",
-        ),
-        (["--set", "nodes=3", "--shakes", "3"], "shakes: expected 0, or at least 7 for 3 comparisons, got 3"),
-        (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ([], "missing: --set"),
+    (["--set", "storage.capcity=x2"], "did you mean 'storage.capacity'?"),
+    (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2 or +20%, more or less such as +120"),
+    (["--set", "storage.capacity=1.2"],
+     "storage.capacity=1.2: expected a factor such as x1.2 or +20%, more or less such as +40GB, or a value with"),
+    (["--set", "walltime=24"], "or a longest one such as 24h"),
+    (["--set", "nodes=3", "--nodes", "4", "--burst-buffer", "200"], "--burst-buffer: '200' has no unit"),
+    (["--set", "policy=esay"], "did you mean 'easy'?"),
+    (["--set", "load=x0"], "load=x0: expected a factor such as x1.2"),
+    (["--set", "walltime=3 weeks"],
+     "walltime=3 weeks: expected a factor such as x1.2 or +20%, more or less such as +50us"),
+    (["--set", "nodes=3", "--shakes", "3"], "shakes: expected 0, or at least 7 for 3 comparisons, got 3"),
+    (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
+])  # fmt: skip
 def test_mistakes_are_one_line(
     arguments: list[str], message: str, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

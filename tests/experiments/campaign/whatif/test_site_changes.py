@@ -57,28 +57,25 @@ def site(tmp_path: Path) -> Site:
     return read_site(tmp_path / "site.toml")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("license.matlab.x", "+2", lambda site: site.licenses[0].count == 4),
-        ("license.matlab.x", "none", lambda site: site.licenses == ()),
-        ("priority.age", "x2", lambda site: site.weights.age == 2000),
-        ("partition.batch.longest_s", "+1h", lambda site: site.partitions[0].longest_s == 7200.0),
-        ("partition.batch.longest_s", "none", lambda site: site.partitions[0].longest_s is None),
-        ("partition.gpu.longest_s", "2h", lambda site: site.partitions[1].longest_s == 7200.0),
-        ("partition.gpu.default", "false", lambda site: not site.partitions[1].default),
-        ("partition.gpu.accounts", "physics", lambda site: site.partitions[1].accounts == ("physics",)),
-        ("qos.normal.limits.user_jobs", "+3", lambda site: site.qos[0].limits.user_jobs == 4),
-        ("qos.normal.limits.user_tres.bb/pool", "+1GB", lambda site: site.qos[0].limits.user_tres["bb/pool"] == 2e9),
-        ("qos.normal.limits.user_tres.node", "8", lambda site: site.qos[0].limits.user_tres["node"] == 8),
-        ("qos.normal.limits", "none", lambda site: site.qos[0].limits.user_jobs is None),
-        ("account.physics.shares", "x3", lambda site: site.associations[0].shares == 3),
-        ("reservation.week.length_s", "+1h", lambda site: site.reservations[0].length_s == 7200.0),
-        ("reservation.week", "none", lambda site: site.reservations == ()),
-        ("limits", "none", lambda site: site.qos[0].limits.user_jobs is site.partitions[0].longest_s is None),
-        ("scheduler.bf_window_s", "12h", lambda site: site.scheduler.bf_window_s == 43_200),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "value"), [
+    ("license.matlab.x", "+2", lambda site: site.licenses[0].count == 4),
+    ("license.matlab.x", "none", lambda site: site.licenses == ()),
+    ("priority.age", "x2", lambda site: site.weights.age == 2000),
+    ("partition.batch.longest_s", "+1h", lambda site: site.partitions[0].longest_s == 7200.0),
+    ("partition.batch.longest_s", "none", lambda site: site.partitions[0].longest_s is None),
+    ("partition.gpu.longest_s", "2h", lambda site: site.partitions[1].longest_s == 7200.0),
+    ("partition.gpu.default", "false", lambda site: not site.partitions[1].default),
+    ("partition.gpu.accounts", "physics", lambda site: site.partitions[1].accounts == ("physics",)),
+    ("qos.normal.limits.user_jobs", "+3", lambda site: site.qos[0].limits.user_jobs == 4),
+    ("qos.normal.limits.user_tres.bb/pool", "+1GB", lambda site: site.qos[0].limits.user_tres["bb/pool"] == 2e9),
+    ("qos.normal.limits.user_tres.node", "8", lambda site: site.qos[0].limits.user_tres["node"] == 8),
+    ("qos.normal.limits", "none", lambda site: site.qos[0].limits.user_jobs is None),
+    ("account.physics.shares", "x3", lambda site: site.associations[0].shares == 3),
+    ("reservation.week.length_s", "+1h", lambda site: site.reservations[0].length_s == 7200.0),
+    ("reservation.week", "none", lambda site: site.reservations == ()),
+    ("limits", "none", lambda site: site.qos[0].limits.user_jobs is site.partitions[0].longest_s is None),
+    ("scheduler.bf_window_s", "12h", lambda site: site.scheduler.bf_window_s == 43_200),
+])  # fmt: skip
 def test_every_value_of_a_site_can_be_changed(site: Site, name: str, text: str, value: object) -> None:
     """By the names of its file."""
     assert callable(value)
@@ -103,26 +100,20 @@ def test_nodes_of_a_partition(site: Site, text: str, nodes: int, batch: str, gpu
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("nodes=+2", "the site says where its nodes belong: name the partition: partition.batch.nodes, partition.gpu"),
-        ("partition.bach.nodes=+2", "the site has no partition 'bach'; did you mean 'batch'?; it has batch, gpu"),
-        (
-            "partition.batch.longest=+2",
-            "partition.batch has no value 'longest'; did you mean 'longest_s'?; known: tier",
-        ),
-        ("partition.gpu.longest_s=+2h", "no limit is stated that +2h could change; expected a value"),
-        ("partition.batch.nodes=-6", "expected at least one node to remain of 6"),
-        ("partition.batch.longest_s=+2", "expected a factor such as x1.2 or +20%, more or less"),
-        ("license.matlab.x=+2.5", "expected a whole number"),
-        ("priority.age=many", "expected a factor such as x1.2"),
-        ("qos.normal.limits.user_tres=+2", "expected an amount by its name"),
-        ("limits=2", "expected limits=none"),
-        ("partition.gpu.default=yes", "bool"),
-        ("partition.gpu.accounts=chemistry,physics", "unknown setting 'physics'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("nodes=+2", "the site says where its nodes belong: name the partition: partition.batch.nodes, partition.gpu"),
+    ("partition.bach.nodes=+2", "the site has no partition 'bach'; did you mean 'batch'?; it has batch, gpu"),
+    ("partition.batch.longest=+2", "partition.batch has no value 'longest'; did you mean 'longest_s'?; known: tier"),
+    ("partition.gpu.longest_s=+2h", "no limit is stated that +2h could change; expected a value"),
+    ("partition.batch.nodes=-6", "expected at least one node to remain of 6"),
+    ("partition.batch.longest_s=+2", "expected a factor such as x1.2 or +20%, more or less"),
+    ("license.matlab.x=+2.5", "expected a whole number"),
+    ("priority.age=many", "expected a factor such as x1.2"),
+    ("qos.normal.limits.user_tres=+2", "expected an amount by its name"),
+    ("limits=2", "expected limits=none"),
+    ("partition.gpu.default=yes", "bool"),
+    ("partition.gpu.accounts=chemistry,physics", "unknown setting 'physics'"),
+])  # fmt: skip
 def test_what_cannot_be_changed(site: Site, text: str, message: str) -> None:
     """Refused before a log is read, with the names that are known."""
     with pytest.raises(SpecError) as caught:

@@ -224,17 +224,14 @@ def test_an_encrypted_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]
             process.wait()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
-        (["--dask-jobqueue", "slurm"], "--dask-jobqueue needs the package dask-jobqueue"),
-        (["--dask-jobqueue", "cron"], "unknown batch system 'cron'; known: slurm, pbs"),
-        (["--dask", "x", "--dask-jobqueue", "slurm"], "not both"),
-        (["--dask", "tls://x:1", "--dask-tls", "a,b"], "expected three files, CA,CERT,KEY, got 'a,b'"),
-        (["--dask-jobqueue", "slurm", "--dask-tls", f"{__file__},{__file__},{__file__}"], "--dask-tls is for --dask"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+    (["--dask-jobqueue", "slurm"], "--dask-jobqueue needs the package dask-jobqueue"),
+    (["--dask-jobqueue", "cron"], "unknown batch system 'cron'; known: slurm, pbs"),
+    (["--dask", "x", "--dask-jobqueue", "slurm"], "not both"),
+    (["--dask", "tls://x:1", "--dask-tls", "a,b"], "expected three files, CA,CERT,KEY, got 'a,b'"),
+    (["--dask-jobqueue", "slurm", "--dask-tls", f"{__file__},{__file__},{__file__}"], "--dask-tls is for --dask"),
+])  # fmt: skip
 def test_no_cluster(
     arguments: list[str],
     message: str,
