@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from tools.equivalent_mutants import EQUIVALENT
-from tools.mutants import ROOT, TESTS, Copy, Score, main, mutants, run, table, telling
+from tools.mutants import ROOT, TESTS, Copy, mutants, telling
 
 TINY = """def most(one: int | None, other: int) -> int:
     if one is None or one < other:
@@ -76,34 +75,3 @@ def tiny(tmp_path: Path) -> Copy:
     (tmp_path / "root" / "tiny.py").write_text(TINY)
     (tmp_path / "root" / "test_tiny.py").write_text(TEST)
     return Copy(tmp_path / "root", tmp_path)
-
-
-def test_survivors_are_told(tiny: Copy, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those that make no difference, and those for which a case is missing; the file is as before."""
-    scores = run(tiny, {"tiny.py": 0}, 5.0, Random(1), {"tiny.py": "test_tiny.py"})
-    survivors = sorted(map(str, scores["tiny.py"].survivors))
-    assert survivors == ["2: one < other -> one <= other", "4: one + 0 -> one - 0"]
-    assert (scores["tiny.py"].noticed, scores["tiny.py"].left) == (5, 0)
-    assert "survives: tiny.py:4: one + 0 -> one - 0" in capsys.readouterr().out
-    assert (tiny.root / "tiny.py").read_text() == TINY
-    assert table(scores).splitlines()[1].split() == ["tiny.py", "5", "7", "71.4%", "0", "0"]
-
-
-def test_one_line_and_no_time(tiny: Copy) -> None:
-    """A line is chosen; mutants that are not tested in time are counted as left."""
-    scores = run(tiny, {"tiny.py": 4}, 0.0, Random(1), {"tiny.py": "test_tiny.py"})
-    assert scores == {"tiny.py": Score(left=2)}
-
-
-def test_tests_that_fail_anyway_say_nothing(tiny: Copy) -> None:
-    """They are an error, no score."""
-    (tiny.root / "test_tiny.py").write_text("def test(): assert False")
-    with pytest.raises(SystemExit, match="its tests fail without a change"):
-        run(tiny, {"tiny.py": 0}, 5.0, Random(1), {"tiny.py": "test_tiny.py"})
-
-
-def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are refused with those that are known."""
-    with pytest.raises(SystemExit):
-        main(["no/such.py"])
-    assert "no tests are known for 'no/such.py'; expected of simulator/jobs/programs.py" in capsys.readouterr().err

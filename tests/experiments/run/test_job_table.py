@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tracemalloc
 from pathlib import Path
 
@@ -53,18 +52,3 @@ def test_a_job_takes_less_than_a_kilobyte(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak / JOBS < 1000
-
-
-def test_known_places_of_the_rows_give_the_same_table(tmp_path: Path) -> None:
-    """A search for the rows that are no sub-jobs, and their places, find the same."""
-    found, known = tmp_path / "found", tmp_path / "known"
-    for folder in (found, known):
-        folder.mkdir()
-        records, spans = _run(folder)
-        places: list[int] = []
-        if folder is known:
-            lines = (folder / "jobs.csv").read_text().splitlines(keepends=True)
-            ends = list(itertools.accumulate(map(len, lines)))
-            places = [place for begin_end in itertools.pairwise(ends) for place in begin_end]
-        write_jobs(folder, IoAware(), records, spans, own_places=places or None)
-    assert (known / "jobs.csv").read_text() == (found / "jobs.csv").read_text()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spillway.experiments.studies.malleable import SHARING, STUDY, cases, four, machine, worked_examples
+from spillway.experiments.studies.malleable import STUDY, cases, four, machine, worked_examples
 from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
 from spillway.experiments.studies.measures import Mean, OccurrenceMean
@@ -138,21 +137,6 @@ def test_examples_of_the_paper() -> None:
     })  # fmt: skip
 
 
-def test_points_that_a_reading_does_not_change_are_one() -> None:
-    """Use case C has two paces and three write times, D three write times, A no choice; only I/O-based has weights."""
-    crossed = STUDY.crossed()
-    same = {STUDY.same(point) for points in crossed.values() for point in points}
-    count = {case: sum(point["case"] == case for point in same) for case in ("A", "B", "C", "D")}
-    assert count == {"A": 5, "B": 10, "C": 3 * 5 * 6, "D": 4 * 5 * 3}
-    assert sum(str(point["case"]).startswith("apart") for point in same) == 11
-    drawn = {STUDY.same(point) for points in STUDY.varied() for point in points}
-    assert {case: sum(point["case"] == case for point in drawn) for case in "ABCD"} == {
-        case: 60 * controls for case, controls in (("A", 1), ("B", 2), ("C", 3), ("D", 4))
-    }
-    kept = {SHARING.same(point) for points in SHARING.crossed().values() for point in points}
-    assert sum(point["rule"] == "I/O" for point in kept) == 3 * sum(point["rule"] == "fair" for point in kept)
-
-
 def test_what_a_use_case_depends_on_is_what_changes_it() -> None:
     """Of all numbers that can be drawn, a use case's points keep those that its claims name, and no others."""
     other = {
@@ -189,22 +173,6 @@ def test_smallest_scenario_gives_all_to_a1(monkeypatch: pytest.MonkeyPatch) -> N
     assert gained == {"fair": [2, 2, 2, 2], "I/O": [8, 0, 0, 0]}
 
 
-def test_figures_are_drawn_from_what_was_run(tmp_path: Path) -> None:
-    """Figures 1 and 14 to 16 from made-up values; those of use cases that were not run are left out."""
-    parts = {f"{part}_{place}": 10.0 for part in ("cpu", "transfer", "delay", "io") for place in (1, 2)}
-    points = [("apart 0", "baseline"), ("apart 1", "baseline"), ("C", "baseline"), ("C", "blocking")]
-    found = Results({Point((("case", case), ("control", name), ("seed", 0))): parts for case, name in points})
-    drawn = [path.name for figure in STUDY.figures for path in figure(found, tmp_path)]
-    assert drawn == ["figure-1.png", "figure-1.svg", "figure-14.png", "figure-14.svg"]
-
-
-def test_what_excludes_what_is_drawn(tmp_path: Path) -> None:
-    """A panel for each search."""
-    values = {f"{other} | {first}": 0.5 for first in use_case_c.NAMES for other in use_case_c.NAMES} | {"most": 3.0}
-    drawn = use_case_c.draw({"once": values, "again": values}, tmp_path)
-    assert [path.name for path in drawn] == ["use-case-c.png", "use-case-c.svg"]
-
-
 def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:
     """By hand: 96 x 50 node-seconds in 100 s on 96 nodes; delays of 0 and 4 s."""
     (tmp_path / "metrics.json").write_text('{"mean_waiting_time_s": 5.0}')
@@ -214,17 +182,3 @@ def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:
     assert machine.measure(tmp_path) == {
         "mean_waiting_time_s": 5.0, "held_percent": 50.0, "io_delay_s": 2.0, "delayed_percent": 50.0, "resizes": 2.0,
     }  # fmt: skip
-
-
-def test_windows_of_the_generator_are_drawn_by_seed(tmp_path: Path) -> None:
-    """A share of malleable jobs changes neither their number nor their times of submission."""
-    axes: dict[str, Value] = {"log": "kth-like", "jobs": 8, "seed": 1}
-    paths = [Path(machine.workload(Point((*axes.items(), ("share", share))), tmp_path).source) for share in (0.0, 1.0)]
-    assert paths[0] != paths[1]
-    rigid, malleable = (json.loads(path.read_text()) for path in paths)
-    assert [job["subtime"] for job in rigid["jobs"]] == [job["subtime"] for job in malleable["jobs"]]
-    sizes = [
-        [profile["malleable"]["maximum"] for profile in workload["profiles"].values()]
-        for workload in (rigid, malleable)
-    ]
-    assert sum(sizes[1]) > sum(sizes[0])

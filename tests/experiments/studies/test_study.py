@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
-from tests.kit.tables import csv_by, csv_rows
+from tests.kit.tables import csv_by
 
 DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
@@ -77,43 +77,6 @@ def test_points_that_are_the_same_run_are_played_once(tmp_path: Path) -> None:
     assert (out / "readings.csv").read_text().splitlines()[2].startswith("scan,no,")
 
 
-VIEWS = """
-def half_where_low(point, values):
-    return {**values, "gain": values["gain"] / 2} if point["load"] == 0.2 else values
-"""
-
-
-def test_points_have_views_of_a_run(tmp_path: Path) -> None:
-    """Half of the gain at a low load."""
-    text = SMALL.replace("ComputedPoints(play)", "ComputedPoints(play, seen=half_where_low)").replace(
-        "STUDY =", f"{VIEWS}\nSTUDY ="
-    )
-    out = tmp_path / "out"
-    assert main(["study", study(tmp_path, text), "--no-readings", "--out", str(out)]) == 0
-    gains = {(row["load"], row["seed"]): float(row["gain"]) for row in csv_rows(out / "points.csv")}
-    assert [gains[load, "0"] for load in ("0.2", "0.8")] == [10.0, 20.0]
-
-
-def test_readings_that_were_not_played_to_their_end_are_counted_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One of the two fails: it is no reading that was looked at."""
-    text = SMALL.replace("def play(point):\n", "def play(point):\n    assert point['queue'] != 'scan'\n")
-    assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 1
-    assert "1 readings were compared, 1 more were not played to their end." in capsys.readouterr().out
-
-
-def test_a_statement_that_no_reading_has_points_for_is_not_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The gain at a low load, while readings are crossed at the high one: both were looked at all the same."""
-    text = SMALL.replace('mean("gain")', 'mean("gain", load=0.2)')
-    assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "2 readings were compared. 1 statements are compared under none of them." in printed
-    assert "No reading tried gives all statements; the most that one gives is 1 of 1." in printed
-
-
 def test_a_quick_run_judges_the_cases_that_it_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Five seeds at one of the study's loads; it does not enter the table of all studies."""
     out, text = tmp_path / "out", SMALL.replace('quick={"load": [0.2], "seed": [0, 1]}', 'quick={"load": [0.2]}')
@@ -123,41 +86,6 @@ def test_a_quick_run_judges_the_cases_that_it_plays(tmp_path: Path, capsys: pyte
     assert "A quick run" in (out / "report.md").read_text()
     assert len((out / "points.csv").read_text().splitlines()) == 1 + 5
     assert not (out / "claims.json").exists()
-
-
-def test_quick_runs_of_other_conditions_print_no_published_value(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Neither in the table nor on the page."""
-    out, text = tmp_path / "out", SMALL.replace('quick={"load": [0.2]', 'quick={"load": [0.3]')
-    assert main(["study", study(tmp_path, text), "--quick", "--out", str(out)]) == 0
-    assert "2 claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, 2 not judged" in capsys.readouterr().out
-    assert all("published" not in row for row in claims(out).values())
-    assert "quick: load has other values than the study's" in claims(out)["jobs wait 10 s"]["why"]
-    assert "± 0.5" not in (out / "report.md").read_text()
-
-
-def test_a_table_without_a_row_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Quick runs printed headings of tables whose points they do not play."""
-    tables = 'tables=[Means("At low load", {"gain": "gain"}, ("load",), only={"load": 0.2}), '
-    tables += 'Means("At high load", {"gain": "gain"}, ("load",), only={"load": 0.8})],\n)'
-    text = SMALL.replace("import Choice", "import Means, Choice").rstrip()
-    out = tmp_path / "out"
-    assert main(["study", study(tmp_path, text[:-1] + "    " + tables), "--quick", "--out", str(out)]) == 0
-    printed, page = capsys.readouterr().out, (out / "report.md").read_text()
-    assert "At low load" in printed
-    assert "At low load" in page
-    assert "At high load" not in printed + page
-    assert not (out / "at-high-load.csv").exists()
-
-
-def test_a_table_without_its_baseline_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--set`` left the baseline out: the study ended with a traceback."""
-    table = 'tables=[Means("Against low load", {"gain": "gain"}, ("load",), against={"load": 0.2})],\n)'
-    text = SMALL.replace("import Choice", "import Means, Choice").rstrip()[:-1] + "    " + table
-    out = tmp_path / "out"
-    assert main(["study", study(tmp_path, text), "--set", "load=0.8", "--no-readings", "--out", str(out)]) == 0
-    assert "Against low load" not in capsys.readouterr().out
 
 
 def test_a_forged_number_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,15 +178,6 @@ def test_other_inputs_than_the_papers_are_not_judged_and_its_own_may_lie_anywher
     assert main(["study", path, "--data", str(tmp_path), "--out", str(out)]) == 0
     assert claims(out)["jobs wait 10.5 s"]["verdict"] == "reproduced"
     capsys.readouterr()
-
-
-def test_fewer_units_that_are_no_seeds_are_other_conditions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Parts of a log may be the units: two of them are not the paper's sixteen; more seeds are the same conditions."""
-    path, out = study(tmp_path, SMALL.replace("    quick=", '    unit="load",\n    quick=')), tmp_path / "out"
-    few = ["--set", "load=0.3;0.4", "--seeds", "1", "--no-readings", "--workers", "1"]
-    assert main(["study", path, *few, "--out", str(out)]) == 0
-    capsys.readouterr()
-    assert "load was set to other values" in claims(out)["jobs wait 10 s"]["why"]
 
 
 def test_what_is_costly_is_played_on_demand_and_many_claims_are_counted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from pathlib import Path
@@ -11,12 +10,11 @@ import pytest
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import statistics
-from spillway.experiments.studies.figures import Forest
 from spillway.experiments.studies.points import Point
-from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.transfer import CHOOSING, STUDY, logs, play
-from spillway.experiments.studies.transfer.measures import WAIT, RatioToBest, ShareOfBetterRuns
+from spillway.experiments.studies.transfer.measures import WAIT
 from spillway.workloads.swf import SwfRecord
 from tests.kit.tables import csv_rows
 
@@ -90,29 +88,6 @@ def test_every_log_counts_alike() -> None:
     assert found.value == pytest.approx(0.5)
     assert (found.units, found.low <= 0.5 <= found.high) == (3, True)
     assert ("plan", "0.5", "2 of 3") in [tuple(map(str, row)) for row in table(made_up(WAITS)).rows]
-
-
-def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
-    """Smallest ratio on top (0.5, 0.74, 1); a panel without runs is left out, and nothing is drawn of nothing."""
-    ratios = Ratios("t", {WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, grouped=True)
-    never = dataclasses.replace(ratios, only={"policy": "conservative"})
-    figure = Forest("ratios", {"all": (ratios, WAIT), "none": (never, WAIT)}, "over the literal")
-    drawn, _ = figure(made_up(WAITS), tmp_path)
-    assert drawn.stat().st_size > 1000
-    text = drawn.with_suffix(".svg").read_text("utf-8")
-    assert "over the literal" in text
-    assert re.findall("(?<=>)(all|none|plan|sjf-easy|easy)(?=<)", text) == ["plan", "easy", "sjf-easy", "all"]
-    assert Forest("ratios", {"none": (never, WAIT)}, "")(made_up(WAITS), tmp_path) == []
-
-
-def test_better_and_against_the_best_in_hindsight() -> None:
-    """The best order of the two: 40, 150 and 50 s."""
-    results = made_up(WAITS)
-    assert ShareOfBetterRuns("plan")(results).values == (1.0, 0.0, 1.0)
-    found = RatioToBest("plan", ("easy", "sjf-easy"))(results)
-    assert found.values == pytest.approx((50 / 40, 200 / 150, 25 / 50))
-    with pytest.raises(NotRun):
-        RatioToBest("plan", ("conservative",))(results)
 
 
 def test_the_bootstrap_repeats_and_widens_with_the_logs() -> None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import gc
-import json
 import shlex
 import signal
 import time
 from pathlib import Path
-from random import Random
 
-import msgspec
 import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.trials.checks import SMALLER, TRIES_ENDLESS, Findings, check, check_one, worlds_of
 from spillway.experiments.trials.disciplines import CHECKS
-from spillway.experiments.trials.drawing import LEAST_S, random_world
+from spillway.experiments.trials.drawing import LEAST_S
 from spillway.experiments.trials.examination import ExaminedPolicy
-from spillway.experiments.trials.shrink import shrink, simpler
 from spillway.experiments.trials.verdict import NOT_SEEN, Extent, Failure
 from spillway.experiments.trials.world import CASE, PLAIN, Drain, Notation, TrialJob, World, world_from
 from spillway.schedulers.core.book import Book
@@ -152,15 +148,6 @@ def test_wrong_input_is_one_line(arguments: list[str], words: str, capsys: pytes
     assert err.count("\n") == 1
 
 
-def test_worlds_are_repeated_by_their_text() -> None:
-    """Drawn from a seed, and read back from JSON."""
-    world = random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
-    assert world == random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
-    assert world_from(world.text(), CASE) == world
-    with pytest.raises(SpecError, match="unknown job model 'rigd'"):
-        world_from(json.dumps({"model": "rigd", "jobs": []}), CASE)
-
-
 @pytest.mark.parametrize(("text", "notation", "words"), [
     ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
     ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),
@@ -186,13 +173,3 @@ def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Book, "drain", lambda *_: None)
     words = "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"
     assert ExaminedPolicy("fcfs").play(world).faults == {"nothing over-committed": words}
-
-
-def test_shrinking_keeps_what_fails() -> None:
-    """Down to the one wide job, with any jobs beside it."""
-    world = random_world(Random(1), "rigid", "aware", outages=True)
-    jobs = (*world.jobs, world.jobs[0]._replace(nodes=8))
-    world = msgspec.structs.replace(world, jobs=jobs, drains=(Drain(1.0, 8, 4),))
-    small = shrink(world, simpler, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
-    assert [(job.nodes, job.submit_s, job.gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
-    assert (small.changes, small.drains) == ((), ())

@@ -13,14 +13,14 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.trials.cases import CASES
-from spillway.experiments.trials.conformance import judged, standing, verdicts
+from spillway.experiments.trials.conformance import judged, verdicts
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.drawing import plain_world
 from spillway.experiments.trials.report import story
 from spillway.experiments.trials.shrink import simpler
 from spillway.experiments.trials.subject import OwnPolicy, Scheduler
 from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Outcome
-from spillway.experiments.trials.world import MOST_JOBS, PLAIN, TrialJob, World, world_from
+from spillway.experiments.trials.world import MOST_JOBS, PLAIN, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.links import InProcessLink, Link
@@ -117,18 +117,6 @@ def test_random_worlds_find_what_is_broken_and_make_it_small() -> None:
     }  # fmt: skip
 
 
-def test_all_disciplines_in_one_pass() -> None:
-    """The broken requirements of each, as one by one; the scheduler ignores bytes and jobs that never fit."""
-    broken = standing(Greedy(), CASES_ALONE)
-    assert {name: tuple(sorted(failures)) for name, failures in broken.items()} == {
-        "any": ("buffers", "ends"),
-        "fcfs": ("buffers", "ends", "order"),
-        "easy": ("buffers", "ends", "promise"),
-        "easy-counted": ("buffers", "ends", "promise"),
-        "conservative": ("buffers", "ends", "promises"),
-    }
-
-
 def test_without_buffers_nothing_needs_storage() -> None:
     """Cases with storage nodes are not applicable, and easy-no-bb is EASY."""
     found = verdicts(OwnPolicy("easy-no-bb"), "easy", Extent(worlds=5, buffers=False))
@@ -171,12 +159,6 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
     assert main(["conformance", "--policy", "filler", "--world", json.dumps(failure["world"])]) == 1
     assert failure["words"] in capsys.readouterr().out
-
-
-def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
-    """Worlds in which jobs take their whole walltime: the next one starts at that second."""
-    world = World((TrialJob(1, 1, walltime_s=10), TrialJob(2, 1, walltime_s=10)), nodes=1)
-    assert judged(OwnPolicy("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
 
 
 def test_the_command_of_a_failure_shows_it(capsys: pytest.CaptureFixture[str]) -> None:

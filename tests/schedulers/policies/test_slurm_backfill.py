@@ -207,18 +207,6 @@ def test_one_pass(name: str) -> None:
     assert without_wakes(decided(policy, nodes, queue, **given)) == expected
 
 
-def test_a_new_job_is_expected_no_earlier_than_those_before_it() -> None:
-    """Job 1 is new, and does not fit into the 4 units that are left: it is expected when job 0 before it is, at 100 s.
-    Job 2 lacks a node, and the pass ends. So buffers are given to those expected first, job 3 for 50 s; where no job
-    before it has an expected start, job 1 is expected now, and blocks all others.
-    """
-    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 2, 6), job(3, 1, 2)]
-    for known, found in (({"w0!0": 100.0}, [("Hold", 3)]), ({}, [])):
-        notebook = {PLANNED: {**known, "w0!3": 50.0}}
-        passed = decided(MAIN, 2, queue, held={2: True}, busy=[(0, 90.0)], notebook=notebook)
-        assert without_wakes(passed) == found
-
-
 def test_when_passes_are() -> None:
     """After an event there is a main pass at the next look of the controller, but a least time after the last one."""
     policy, notebook, queue = SlurmBackfill(bf_phase=20.0), dict[str, Any](), [job(0, 2)]
@@ -239,15 +227,6 @@ def test_a_pass_is_due_when_its_call_comes() -> None:
     assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 4.0)]
 
 
-def test_a_pass_that_nobody_waited_for_is_not_made_up_for() -> None:
-    """The job that waited starts at 1 s; no job waits for the backfill pass of 20 s, and that of 50 s is the next."""
-    policy, notebook = SlurmBackfill(bf_phase=20.0, sched_phase=0.5), dict[str, Any]()
-    assert decided(policy, 2, [job(0, 2)], now_s=0.5, notebook=notebook) == [("Start", 0), ("WakeAt", 20.0)]
-    blocked = [(0, 500.0)]
-    assert decided(policy, 2, [job(1, 2)], busy=blocked, now_s=30.7, notebook=notebook) == [("WakeAt", 31.5)]
-    assert decided(policy, 2, [job(1, 2)], busy=blocked, now_s=31.5, notebook=notebook) == [("WakeAt", 50.0)]
-
-
 def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
     """Failed before: a job that lacks nodes while nothing runs was tried every 30 s for ever.
 
@@ -264,43 +243,6 @@ def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
     assert decided(policy, 2, [job(0, 3, 4)], held={0: False}, now_s=320.0, notebook=notebook) != []
     aging, notebook = SlurmBackfill(order="wfp3"), {}
     assert decided(aging, 2, [job(0, 3)], now_s=0.0, notebook=notebook) == [("WakeAt", 30.0)]
-
-
-def test_recorded_passes_are_followed_by_regular_ones() -> None:
-    """There is no pass between the recorded ones, whatever happens."""
-    policy = SlurmBackfill(recorded=RecordedPasses((1.25, 2.5), (40.0,)), sched_interval=10.0)
-    notebook, queue, busy = dict[str, Any](), [job(0, 2)], [(0, 500.0)]
-    assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.25)]
-    assert decided(policy, 2, queue, busy=busy, now_s=1.25, notebook=notebook) == [("WakeAt", 2.5)]
-    assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 12.5)]
-
-
-def test_a_job_may_wait_for_nodes_of_one_that_has_ended_beside_idle_ones() -> None:
-    """Nodes 0 to 2 are idle, 3 is busy until 60 s, 4 until then at most. Job 0 needs one node, job 1 three.
-
-    Job 0 starts on node 0, and job 1 lacks a node. Where node 4 is of a job that has ended, it is the shortest run that
-    serves job 0, which waits a second for it; job 1 starts on the others. To the main pass it is busy in both cases.
-    """
-    queue, busy = [job(0, 1), job(1, 3)], [(4, 60.0), (3, 60.0)]
-    for now_s, ended, started in ((10.0, 0, 0), (10.0, 1, 1), (0.3, 0, 0), (0.3, 1, 0)):
-        policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0,)))
-        found = decided(policy, 5, queue, busy=busy, now_s=now_s, ended=ended)
-        assert without_wakes(found) == [("Start", started)]
-
-
-def test_a_pass_may_end_after_a_pair() -> None:
-    """Three jobs of a node each: a whole pass starts all. One that was cut after job 1 starts two, one that was cut
-    before any job starts no job."""
-    queue = [job(0, 1), job(1, 1), job(2, 1)]
-    cuts: list[tuple[dict[float, tuple[str, str]], list[int]]] = [
-        ({}, [0, 1, 2]),
-        ({10.0: ("1", "")}, [0, 1]),
-        ({10.0: ("0", "x")}, []),
-        ({11.0: ("1", "")}, [0, 1, 2]),
-    ]
-    for cut, started in cuts:
-        policy = SlurmBackfill(recorded=RecordedPasses((0.3,), (10.0, 11.0), cut=cut))
-        assert without_wakes(decided(policy, 3, queue, now_s=10.0)) == [("Start", number) for number in started]
 
 
 def test_reasons_are_those_of_slurm() -> None:
@@ -382,54 +324,6 @@ def test_one_pass_over_partitions(name: str) -> None:
     """Each rule of partitions by itself."""
     policy, queue, busy, tier, expected = PARTITIONED[name]
     assert on_partitions(policy, queue, busy, tier) == expected
-
-
-def counted(
-    policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[tuple[int, float, tuple[int, int]]]
-) -> list[int]:
-    """Starts on four nodes, with four licenses and a group limit of two; busy: a node, its end, amounts of both pools.
-
-    Queued jobs run for 60 s.
-    """
-    pools = (CountedPool("license x", 4, license=True), CountedPool("nodes of account a", 2))
-    timeline = Timeline(dataclasses.replace(machine(4), pools=pools), 0.0)
-    running = []
-    for number, (node, end_s, amounts) in enumerate(busy, start=90):
-        allocation = Allocation((node,), pools=amounts)
-        timeline.reserve(0.0, end_s, allocation)
-        running.append(Running(holding(number, 1, *amounts), 0.0, end_s, allocation))
-    view = View(0.0, timeline.machine, tuple(queue), running, timeline.copy, random.Random(0), {})
-    return [decision.job.number for decision in policy(view) if isinstance(decision, Start)]
-
-
-def holding(number: int, nodes: int, licenses: int, of_group: int = 0) -> Job:
-    """A job that needs licenses, and counts against its group."""
-    return replaced(job(number, nodes), pools=(licenses, of_group))
-
-
-def test_what_lacks_something_counted_blocks_nobody() -> None:
-    """Two of four licenses are taken, and all that the group may have: jobs 0 and 1 are passed over by both passes.
-
-    Neither reserves a node, so that job 2 gets the three that are free.
-    """
-    queue = [holding(0, 1, 3), holding(1, 1, 0, 1), holding(2, 3, 2)]
-    for policy in (MAIN, BACKFILL):
-        assert counted(policy, queue, [(0, 500.0, (2, 2))]) == [2]
-
-
-def test_planned_licenses() -> None:
-    """Job 0 requests one node and all four licenses, but two of these are taken until 100 s.
-
-    The main pass ends at it. The backfill pass keeps four licenses from 100 s on, and a node: job 1 has two until 60 s.
-    Where the two are taken until 50 s job 1 would be in the way, and job 2, without licenses, is not. A limit of a
-    group is not planned: job 3 is skipped.
-    """
-    main, backfill = (dataclasses.replace(policy, bf_licenses=True) for policy in (MAIN, BACKFILL))
-    queue = [holding(3, 4, 0, 1), holding(0, 1, 4), holding(1, 1, 2), holding(2, 1, 0)]
-    assert counted(main, queue, [(0, 100.0, (2, 2))]) == []
-    assert counted(backfill, queue, [(0, 100.0, (2, 2))]) == [1, 2]
-    assert counted(backfill, queue, [(0, 50.0, (2, 2))]) == [2]
-    assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]
 
 
 def test_a_least_priority_needs_priorities() -> None:

@@ -70,40 +70,6 @@ def test_a_layer_is_planned_for(licensed: bool, second: tuple[int, Any], third: 
     assert (found[2], found[3]) == (second, third)
 
 
-NVME = Site(licenses=(License("x", 1),), resources=(Resource("nvme", 2, (Layer("all", "0-11", 4),)),))
-"""Four units and one license."""
-
-
-@pytest.mark.parametrize("licensed", [True, False])
-def test_a_job_with_layers_and_a_license_is_planned_for_when_it_has_both(licensed: bool) -> None:
-    """Job 0 holds three of four units for 100 s, job 1 the license for 200 s. Job 2 needs all units and the license.
-
-    With ``bf_licenses`` it is planned for 201 s, not for 101 s, when the units are free: job 3, which needs two units
-    for 80 s, is over by then, and starts with the first pass after 100 s. Without, nothing is kept for job 2.
-    """
-    jobs = [
-        job(0, 0.0, 1, 100, licenses="nvme:3"),
-        job(1, 0.0, 1, 200, licenses="x:1"),
-        job(2, 1.0, 1, 10, licenses="nvme:4,x:1"),
-        job(3, 2.0, 1, 80, licenses="nvme:2"),
-    ]
-    found = starts(NVME, jobs, bf_licenses=licensed)
-    assert (found[2][0], found[3][0]) == (201, 101)
-
-
-def test_a_job_that_lacks_a_license_lacks_no_layers() -> None:
-    """Job 0 holds the license for 100 s. Job 1 needs it, a unit, which is free, and a buffer that takes 20 s to fill.
-
-    From 24.11 on a main pass looks at buffers before licenses: job 1's is filled in time, and it starts with the first
-    pass after 100 s.
-    """
-    jobs = [
-        job(0, 0.0, 1, 100, licenses="x:1"),
-        job(1, 1.0, 1, 10, licenses="nvme:1,x:1", bb_total=10**9, stage_in_s=20.0),
-    ]
-    assert starts(NVME, jobs, {"bb_life": "slurm"})[1][0] == 101
-
-
 def test_a_node_with_gpus_is_planned_for() -> None:
     """Nodes 10 and 11 have a GPU each; job 0 holds node 10 for 100 s. Job 1 needs both, and reserves them
     from 101 s on.

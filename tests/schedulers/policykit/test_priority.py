@@ -321,16 +321,6 @@ def test_associations_share_as_the_site_says() -> None:
     assert shares(site, queue_of("ann", "eve"), past, 300.0) == pytest.approx([300.0, 0.0])
 
 
-def test_usage_counts_half_after_its_half_life() -> None:
-    """ann had 300 node-seconds a half-life of 1,000 s ago and more, bob 200 just now: 150 are less than 200. Without
-    decay ann has had more.
-    """
-    past = ended(("ann", 700, 1000, 1), ("bob", 1800, 2000, 1))
-    for half_life_s, expected in ((1000.0, [300.0, 150.0]), (0.0, [150.0, 300.0])):
-        site = Site(weights=Weights(fairshare=300, half_life_s=half_life_s, period_s=100.0))
-        assert shares(site, queue_of("ann", "bob"), past, 2000.0) == pytest.approx(expected)
-
-
 def test_usage_counts_by_quality_of_service_and_as_billed() -> None:
     """ann's 100 node-seconds count a tenth; bob has had 20 and comes last. Billed by buffers alone, both have had
     nothing, and tie.
