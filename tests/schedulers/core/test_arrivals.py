@@ -229,7 +229,7 @@ def test_microseconds_are_named_as_a_cause() -> None:
     SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=1/" * 100_000}),), ()),
     SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=" + "9" * 5000}),), ()),
     SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_levels": "p=1:" + "9" * 5000}),), ()),
-], ids="no-node id-twice node-and-storage negative-id long-name levels digits range".split())  # fmt: skip
+], ids=["no node", "id twice", "both", "negative id", "long name", "levels", "digits", "range"])  # fmt: skip
 def test_machines_that_cannot_be(event: SimulationBegins) -> None:
     """Refused before anything is made of them."""
     session = Session(POLICIES["fcfs"].build({}), rigid())
