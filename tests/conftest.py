@@ -20,8 +20,14 @@ from tests import parallel
 
 ROOM = "SPILLWAY_TESTS_ROOM"
 
+# Tests whose examples are few in kind or cheap state a number of their own; the fuzz drivers draw without end.
 settings.register_profile(
-    "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    "deterministic",
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 settings.load_profile("deterministic")
 

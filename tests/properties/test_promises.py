@@ -88,7 +88,7 @@ JOBS = st.lists(
 """Most of them are killed at their walltimes."""
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     jobs=JOBS,
     tree=st.booleans(),
@@ -164,7 +164,7 @@ def test_every_life_of_burst_buffers_keeps_promises(life: str, model: str) -> No
     promises from their stage-in on, and that may be late itself.
     """
     promised = 0
-    for seed in range(30):
+    for seed in range(12):
         rng = random.Random(f"{life} {model} {seed}")
         data = workload(rng, model, life.partition(":")[0])
         settings = {"bb_life": life, "node_order": rng.choice(("first-fit", "pack"))}
@@ -176,7 +176,7 @@ def test_every_life_of_burst_buffers_keeps_promises(life: str, model: str) -> No
         promises = played(data, platform(rng.choice(("two", "four")), 1), spec)
         assert max(promises.late_s().values(), default=0.0) <= OVERDUE_S * len(data["jobs"]), f"seed {seed}"
         promised += len(promises.promised)
-    assert promised > 100
+    assert promised > 40
 
 
 @pytest.mark.parametrize("options", [{}, {"order": "sjf"}, {"order": "wfp3"}], ids=str)
