@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import subprocess
 import sys
@@ -11,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 import spillway as sw
-from spillway.analysis.errors import AnalysisError
-from spillway.base import limits
-from spillway.base.errors import OptionError, SpillwayError
+from spillway.base.errors import OptionError
 from spillway.experiments.api.scripts import module_of
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
@@ -103,16 +99,6 @@ def test_to_pandas_says_what_is_missing(results: sw.Results, monkeypatch: pytest
         results.to_pandas()
 
 
-def test_a_plot_returns_its_axes(results: sw.Results) -> None:
-    """Bars by policy; an unknown figure lists the known ones."""
-    axes = results.plot("mean_bounded_slowdown")
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["easy", "Lazy"]
-    assert axes.get_xlabel() == "mean_bounded_slowdown"
-    plt.close(axes.figure)
-    with pytest.raises(SpecError, match=r"expected a figure: .*mean_waiting_time_s"):
-        results.plot("mean_wait")
-
-
 @pytest.mark.parametrize(
     ("figure", "chosen"),
     [
@@ -150,12 +136,6 @@ def test_an_instance_is_a_policy_with_its_options(tmp_path: Path) -> None:
     assert any("jobs of" in note for note in found.notes)
     with pytest.raises(SpecError, match="expected names, classes or instances of policies, got 3"):
         sw.compare("kth-like:jobs=20", [3], **QUICK)
-
-
-def test_figures_of_a_comparison_as_pdf(tmp_path: Path) -> None:
-    """Kinds of files in place of ``True``."""
-    sw.compare("kth-like:jobs=20", "fcfs", figures="pdf", folder=tmp_path / "out", **QUICK)
-    assert {path.suffix for path in (tmp_path / "out" / "plots").iterdir()} == {".pdf"}
 
 
 def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
@@ -212,14 +192,6 @@ def test_a_wrong_value_is_refused_at_once(chosen: dict[str, Any], words: str, tm
     if chosen.keys() <= {"workers", "seeds"} and not isinstance(chosen.get("seeds"), list):
         with pytest.raises(OptionError, match=r"(seeds: expected|option 'workers' must be) a whole number"):
             sw.whatif("kth-like:jobs=5", "nodes=9", machine="tiny", folder=tmp_path / "out", **chosen)
-
-
-def test_errors_of_input_are_of_one_tree() -> None:
-    """An author of a script catches them by one name."""
-    with pytest.raises(SpillwayError, match="cannot be read: No such file"):
-        sw.info("there-is-no-such.swf")
-    for error in (WorkloadError, PlatformError, AnalysisError, limits.InputError):
-        assert issubclass(error, SpillwayError)
 
 
 def test_info_of_a_log(tmp_path: Path) -> None:
@@ -296,28 +268,6 @@ def test_a_policy_is_checked_where_it_is_named(tmp_path: Path) -> None:
     assert [row["policy"] for row in found.runs] == ["easy depth=2", "Backfill depth=2"]
     asked = sw.whatif("kth-like:jobs=20", "load=x1.1", policy=Backfill(depth=2), seeds=1, shakes=0, progress=False)
     assert "backfill:Backfill depth=2" in {row["policy"].rpartition(".")[2] for row in asked.runs}
-
-
-def test_explain_takes_results_and_folders(results: sw.Results, tmp_path: Path) -> None:
-    """All three ways give the same answer."""
-    lines = sw.explain(results, 7, policy="easy", seed=0)
-    assert any("started" in line for line in lines)
-    assert sw.explain(results.folder, 7, policy="easy", seed=0) == lines
-    assert sw.explain(results.run_folder(policy="easy", seed=0), 7) == lines
-
-
-def test_fifteen_lines_in_pytest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The class in a module, the calls in a test: the output is the same as in a script."""
-    own_log(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert len([line for line in SCRIPT.splitlines() if line]) == 15
-    head, log, calls = SCRIPT.partition("log = ")
-    (tmp_path / "in_order.py").write_text(head)
-    monkeypatch.syspath_prepend(tmp_path)
-    exec(log + calls, vars(importlib.import_module("in_order")))
-    assert capsys.readouterr().out == PRINTED
 
 
 PLAYS_WHEN_IMPORTED = """
@@ -484,14 +434,6 @@ def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -
     """They were errors of Python's, or a workload called py-107."""
     with pytest.raises(sw.SpillwayError, match=re.escape(words)):
         sw.compare(**{"logs": "kth-like:jobs=5", "policies": ["fcfs"], "machine": "tiny", **given})
-
-
-def test_numbers_of_numpy() -> None:
-    """Are numbers."""
-    seeds = {"seeds": np.arange(1, 2)}
-    assert [row["seed"] for row in sw.compare("kth-like:jobs=5", ["fcfs"], machine="tiny", **seeds).runs] == [1]
-    with pytest.raises(OptionError, match="at least one log and one seed"):
-        sw.compare("kth-like:jobs=5", ["fcfs"], seeds=np.int64(0))
 
 
 def test_a_simulation_that_ended_or_failed_has_no_step() -> None:

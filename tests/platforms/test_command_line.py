@@ -11,8 +11,6 @@ import pytest
 from spillway.platforms import load_platform
 from spillway.platforms.cli import main
 
-MALFORMED = Path(__file__).parent / "data" / "malformed"
-
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     """One line per built-in platform."""
@@ -58,25 +56,6 @@ def test_check_says_what_to_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[
         "note: no host has the property role=mast",
         "note: 1 compute hosts have speed 0, such",
     ]
-
-
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["check", "nowhere"], "no platform 'nowhere'; give a file"),
-    (["check", str(MALFORMED / "bad_unit.xml")], f"{MALFORMED / 'bad_unit.xml'}, line 3: host 'a'"),
-    (["check", str(MALFORMED / "unknown_key.toml")], f"{MALFORMED / 'unknown_key.toml'}: pfs.bandwith"),
-    (["generate", "tiny", "--out", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
-    (["generate", "x.xml", "--out", "y.xml"], "x.xml: is SimGrid XML already"),
-    (["generate", "tiny", "-s", "pfs", "--out", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
-    (["draw", "tiny", "--out", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
-    (["draw", "tiny", "--out", "x.unknown"], "x.unknown: cannot write the picture"),
-])  # fmt: skip
-def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line on standard error, exit code 2."""
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.err.startswith(f"spillway: error: {message}")
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
 
 
 def test_as_a_program() -> None:

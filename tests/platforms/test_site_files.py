@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.cli.machine_file import described, exported, imported, inventory_in, machine_inventory
-from spillway.experiments.run.errors import SpecError
+from spillway.experiments.cli.machine_file import described, exported, imported, inventory_in
 from spillway.platforms import Platform, PlatformError, describe, parse_platform, platform_from
 from spillway.platforms.description.generate import generate
 from spillway.platforms.sites.graph import read_graph, written
@@ -21,7 +20,6 @@ from spillway.platforms.sites.rabbit_map import read_map
 from tests.platforms.strategies import trees
 
 GIB = 2**30
-MAP = Path(__file__).parent / "data" / "rabbits.json"
 
 
 def racks_of(platform: Platform) -> list[tuple[str, int, list[str]]]:
@@ -106,26 +104,6 @@ def test_graphs(file: str, name: str, cores: int, reference: Path, tmp_path: Pat
     assert found.notes == ("72 SSDs are marked down in the graph; their capacity counts",)
 
 
-def test_a_map_and_a_graph(reference: Path) -> None:
-    """The map has all nodes, the graph the cores of one."""
-    folder = reference / "data/sites/rabbit"
-    both = merged([(file, inventory_in(folder / file)) for file in ("rabbits.json", "expected-properties.jgf")])
-    assert both.racks == inventory_in(folder / "rabbits.json").racks
-    assert (both.name, both.cores) == ("compute", 10)
-
-
-def test_small_map_of_ours(tmp_path: Path) -> None:
-    """A map of the same layout: values that no file states are marked in the description."""
-    assert racks_of(read(MAP, tmp_path)) == [
-        ("ears1", 5_000_000_000_001, ["field1", "field2"]),
-        ("ears2", 4_000_000_000_000, ["field4", "field07"]),
-    ]
-    text = (tmp_path / "rabbits.toml").read_text()
-    assert text.count("ASSUMED") == 6  # speed, uplink, racks, nodes, storage, file system
-    with pytest.raises(SpecError, match="is there already"):
-        list(imported([MAP], tmp_path / "rabbits.toml", None))
-
-
 def test_export_is_read_back_equal(tmp_path: Path) -> None:
     """A description with racks by name is unchanged after a graph."""
     file, back = tmp_path / "graph.json", tmp_path / "back.toml"
@@ -136,14 +114,6 @@ def test_export_is_read_back_equal(tmp_path: Path) -> None:
     assert len(graph["edges"]) == len(graph["nodes"]) - 1
     list(imported([file], back, None))
     assert describe(back) == describe("tuolumne")
-
-
-@pytest.mark.parametrize(("name", "racks", "nodes"), [("thesis", 12, 8), ("tiny", 2, 4), ("herbein-small", 2, 2)])
-def test_export_of_other_networks(name: str, racks: int, nodes: int) -> None:
-    """A graph of any machine has the storage nodes and the nodes of each; without storage nodes, the places."""
-    inventory = machine_inventory(name)
-    assert [len(rack.nodes) for rack in inventory.racks] == [nodes] * racks
-    assert read_graph(written(inventory), "").racks == inventory.racks
 
 
 @given(table=trees())
@@ -228,17 +198,6 @@ def test_faults_of_graphs(fault: str) -> None:
     nodes, edges, message = GRAPHS[fault]
     with pytest.raises(PlatformError, match=f"^file: {message}$"):
         read_graph({"graph": {"nodes": nodes, "edges": edges}}, "file")
-
-
-def test_what_is_passed_over_is_said() -> None:
-    """Vertices of other types, and SSDs that no other node shares."""
-    nodes = [*vertices("cluster", "node", "ssd", unit="GiB", size=4), {"id": "3", "metadata": {"type": "gpu"}}]
-    found = read_graph({"graph": {"nodes": nodes, "edges": [*CHAIN, {"source": "1", "target": "3"}]}}, "")
-    assert found.notes == (
-        "1 vertices of type 'gpu' are passed over",
-        "1 SSDs in nodes are passed over: no node shares them",
-    )
-    assert found.racks == (RackFacts(("node",)),)
 
 
 @pytest.mark.parametrize(

@@ -118,29 +118,6 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
     assert "only 5 jobs fit the machine" in loads[2]
 
 
-@pytest.mark.parametrize(("more", "message"), [
-    (("--nodes", "0"), "expected a whole number >= 1, got '0'"),
-    (("--nodes", "4", "--platform", "thesis"), "--nodes and --platform exclude each other"),
-    (("--burst-buffer", "1GB", "--platform", "tiny"), "--burst-buffer and --platform exclude each other"),
-    (("--burst-buffer-total", "1GB", "--burst-buffer", "1GB"), "--burst-buffer-total exclude each other"),
-    (("--burst-buffer-total", "200"), "--burst-buffer-total: '200' has no unit"),
-    (("--nodes", "3"), "1 of 1 jobs could never run: 1 requests more than its 3 nodes (--nodes 4 has enough); --force"),
-    (("--nodes", "4", "--burst-buffer", "1XB"), "--burst-buffer: unknown unit 'XB' in '1XB'"),
-    (("--nodes", "4", "--burst-buffer", "200"), "--burst-buffer: '200' has no unit: expected one of B, kB, MB, GB"),
-    (("--platform", "nodes:9,burst_buffer=200"), "burst_buffer: '200' has no unit"),
-    (("--platform", "nodes:x"), "expected nodes:N, nodes:N,burst_buffer=SIZE or nodes:N,burst_buffer_total=SIZE"),
-    (("--platform", "nodes:9,storage=1GB"), "expected nodes:N, nodes:N,burst_buffer=SIZE or"),
-])  # fmt: skip
-def test_mistakes(more: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, exit code 2, nothing written."""
-    path = log(tmp_path / "site.swf", "", [4])
-    code = main(["run", "--workload", str(path), "--no-plots", "--out", str(tmp_path / "out"), *more])
-    errors = capsys.readouterr().err
-    assert code == 2
-    assert message in errors
-    assert len(errors.strip().splitlines()) == 1
-
-
 @pytest.mark.parametrize(("header", "expected"), [("; MaxProcs: 120\n", 120), ("", 96)])
 def test_a_campaign_takes_the_same_machine(
     header: str, expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -42,20 +42,6 @@ def test_run_and_convert_agree(tmp_path: Path) -> None:
     assert (prepared["jobs"], prepared["profiles"]) == (made["jobs"], made["profiles"])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--staging", "minutes=90"], "option 'minutes' must be a number from 0 to 60 (min), got '90'"),
-        (["--stripes", "-1"], "--stripes: expected a whole number from 0"),
-    ],
-)
-def test_mistakes(options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line and exit code 2."""
-    command = ["run", "--workload", SOURCE, "--policy", "fcfs", "--out", str(tmp_path / "out")]
-    assert main([*command, *options]) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_a_workload_is_taken_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is drawn for a Batsim workload, and that is said."""
     made = str(tmp_path / "made.json")

@@ -58,27 +58,6 @@ def test_a_study_draws_for_a_paper(tmp_path: Path) -> None:
     assert main([*played, "--figures", "pdff"]) == 2
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    (["--figures", "pdff"], "--figures pdff: expected kinds of png, svg, pdf, pgf, got 'pdff'; did you mean 'pdf'?"),
-    (["--width", "84"], "--width 84: expected 40 mm to 1 m with its unit, such as 84mm, 8.4cm or 3.3in"),
-    (["--width", "5mm"], "--width 5mm: expected 40 mm to 1 m"),
-    (["--tables", "latex"], "--tables latex: expected kinds of tex, parquet, got 'latex'"),
-    (["--style", "absent.mplstyle"], "--style: there is no file 'absent.mplstyle'"),
-    (["--style", "wrong.mplstyle"], "--style wrong.mplstyle: Bad key font.sze"),
-    (["--style", "value.mplstyle"], "--style value.mplstyle: Bad value in file"),
-])  # fmt: skip
-def test_wrong_options_are_refused_before_anything_runs(
-    given: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One line, exit code 2; also for errors that Matplotlib would only log."""
-    monkeypatch.chdir(tmp_path)
-    Path("wrong.mplstyle").write_text("font.sze: 3\n")
-    Path("value.mplstyle").write_text("font.size: large-ish\n")
-    assert main([*RUN, *given, "--out", "out"]) == 2
-    assert said in capsys.readouterr().err
-    assert not Path("out").exists()
-
-
 def test_what_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -318,42 +318,6 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["nonsense"], "expected a command or a campaign file"),
-    (["missing.toml"], "missing.toml: cannot be read"),
-    (["run"], "missing: LOG"),
-    (["run", "--workload", "nothing.swf"], "nothing.swf: cannot be read"),
-    (["run", "--workload", "no-such-log"], "no such workload: 'no-such-log'"),
-    (["run", "--workload", "x-*.json"], "the pattern matches no file"),
-    (["run", "--workload", "a.tar.xz!b.json"], "the archive 'a.tar.xz' cannot be read"),
-    (["run", "--workload", "kth-like:job=3"], "unknown option 'job'; known options: jobs"),
-    (["run", "--workload", "kth-like", "--policy", "esay"], "unknown policy 'esay' (did you mean 'easy'?)"),
-    (["run", "--workload", "kth-like", "--policy", "easy:depth=-1"], "policy 'easy': option 'depth' must be"),
-    (["run", "--workload", "kth-like", "--policy", "easy", "-o", "fcfs.depth=2"], "'fcfs' is not among the policies"),
-    (["run", "--workload", "kth-like", "-o", "depth=2"], "-o depth=2: which of the policies fcfs, filler"),
-    (["run", "--workload", "kth-like", "--policy", "easy", "-o", "depth"], "-o takes [POLICY.]KEY=VALUE"),
-    (["run", "--workload", "kth-like", "--platform", "cray"], "no platform 'cray'"),
-    (["run", "--workload", "kth-like", "--seed", "-1"], "expected a whole number >= 0"),
-    (["run", "--workload", "kth-like", "--tau", "0"], "expected a number from 0.001 to 1e+09 (s)"),
-    (["run", "--workload", "kth-like", "--workers", "-1"], "expected a whole number from 0"),
-    (["run", "--workload", "kth-like", "--out", "/proc/nowhere"], "cannot write results to '/proc/nowhere'"),
-    (["run", "--workload", "kth-like:jobs=3", "--policy", "easy", "--policy", "easy"], "two policies are called"),
-])  # fmt: skip
-def test_bad_input(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """One line with the faulty value and the remedy; exit code 2; no traceback."""
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    errors = capsys.readouterr().err
-    assert message in errors
-    assert len(errors.splitlines()) == 1
-
-
 def test_metrics_are_the_analysis_ones(done: Path) -> None:
     """The table's figures are those that the analysis computes from the files."""
     from spillway.analysis.measures.metrics import summarise

@@ -9,7 +9,7 @@ import pytest
 from spillway.experiments.cli import main
 from spillway.experiments.slurm import live, packages
 from spillway.experiments.slurm.availability import MissingRequirement
-from spillway.experiments.slurm.packages import PROGRAMS, cache_folder, programs
+from spillway.experiments.slurm.packages import PROGRAMS, programs
 from tests.kit.printed import rows
 
 
@@ -43,17 +43,6 @@ def test_packages_are_not_taken_unverified(monkeypatch: pytest.MonkeyPatch, tmp_
     packages.KEYRING.unlink()
     with pytest.raises(MissingRequirement, match=r"there is no .*keys\.gpg to verify Debian's packages with"):
         programs("24.11", tmp_path / "cache", print)
-
-
-def test_packages_that_cannot_be_had_are_no_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The last words of apt-get; a partial installation is not taken for complete the next time."""
-    _programs(monkeypatch, tmp_path, "echo E: Unable to locate package slurmd >&2; exit 100")
-    said: list[str] = []
-    for _ in range(2):
-        with pytest.raises(MissingRequirement, match="apt-get install failed: E: Unable to locate package slurmd"):
-            programs("24.11", tmp_path / "cache", said.append)
-    assert len(said) == 2
-    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_release_is_unpacked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,14 +81,6 @@ esac"""
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(packages, "KEYRING", folder / "keys.gpg")
     packages.KEYRING.touch()
-
-
-def test_packages_are_kept_where_caches_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """``XDG_CACHE_HOME`` or the home's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "spillway" / "slurm"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder() == Path.home() / ".cache" / "spillway" / "slurm"
 
 
 def test_a_recording_is_compared_without_a_slurm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,14 +8,9 @@ import pytest
 
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.slurm.configuration import (
-    CGROUP_CONF,
     Settings,
     Submission,
-    burst_buffer_lua,
-    job_script,
-    slurm_conf,
 )
-from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import SlurmOutput, read, recorded, write
 from spillway.experiments.slurm.validate import generated
 
@@ -92,14 +87,6 @@ def test_a_job_is_submitted_in_the_second_that_squeue_prints() -> None:
         assert job.submitted == expected
 
 
-def test_nodes_have_processors() -> None:
-    """Slurm is told more than the machine has."""
-    text = slurm_conf(Settings(nodes=4, pool_units=10, cpus=8, select="cons_tres"))
-    assert "CPUs=8" in text
-    assert "SlurmdParameters=config_overrides" in text
-    assert "config_overrides" not in slurm_conf(SETTINGS)
-
-
 def test_backfill_passes_that_were_cut() -> None:
     """Four passes one after another: a whole one; one that ended before it had planned the second pair that it reached,
     one that had planned it, and one that reached no pair.
@@ -141,14 +128,6 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
         read(tmp_path / "x.json")
 
 
-def test_more_jobs_come_by_day_than_by_night() -> None:
-    """A day of 300 s whose rate swings by 0.8 about its mean: its first half has (1 + 1.6 / pi) / 2, 75 %, of them."""
-    jobs = generated(Settings(nodes=8, pool_units=100), 1000, 6.0, 1, between_s=2.0, day_s=300.0)
-    by_day = sum(job.at_s % 300.0 < 150.0 for job in jobs)
-    assert 0.7 < by_day / len(jobs) < 0.8
-    assert 1700.0 < jobs[-1].at_s < 2300.0
-
-
 def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
     """The same seed gives the same jobs; no job requests more than there is; some have no buffer."""
     settings = Settings(nodes=8, pool_units=100)
@@ -158,26 +137,3 @@ def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
     assert all(job.stage_in_s <= 6.0 and job.stage_out_s <= 6.0 for job in jobs)
     assert 0 < sum(job.units == 0 for job in jobs) < 60
     assert [job.at_s for job in jobs] == sorted(job.at_s for job in jobs)
-
-
-def test_a_script_says_what_its_staging_takes() -> None:
-    """The script has the directive that the Lua script looks for; that of a job without a buffer has no directive."""
-    assert "#BB_LUA pool=bb capacity=4 stage_in=1 stage_out=2\n" in job_script(JOB)
-    assert "#BB" not in job_script(Submission(at_s=0, nodes=1, units=0, runtime_s=2, limit_min=1))
-    assert '"quantity":10,"granularity":1' in burst_buffer_lua(SETTINGS)
-
-
-def test_settings_reach_the_configuration() -> None:
-    """Each option of the schedulers is in slurm.conf."""
-    settings = Settings(nodes=4, pool_units=10, bf_interval_s=7, bf_resolution_s=30, bf_window_min=9, bf_max_job_test=5)
-    text = slurm_conf(settings)
-    assert "bf_interval=7,bf_resolution=30,bf_window=9,bf_max_job_test=5,sched_interval=1,batch_sched_delay=0" in text
-    assert "NodeName=n[1-4]" in text
-    assert "Port=26818-26821" in text
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_each_release_has_its_configuration(release: str) -> None:
-    """Slurm 24.11 needs control groups unless they are switched off, and two more functions of the Lua script."""
-    assert ("disabled" in CGROUP_CONF[release]) == (release != "22.05")
-    assert "slurm_bb_test_data_in" in burst_buffer_lua(Settings(nodes=4, pool_units=10, release=release))

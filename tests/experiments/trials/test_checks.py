@@ -132,22 +132,6 @@ def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFi
     assert again.count("not seen") == len(CHECKS) - 1
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["no-such-policy"], "unknown policy 'no-such-policy'"),
-    ([str(FAULTS)], "has 12 classes, Good, Twice"),
-    ([f"{FAULTS}:Good", "--cases", "0"], "expected a whole number >= 1, got '0'"),
-    ([f"{FAULTS}:Good", "--cpu", "0"], "expected seconds from 0.1 to 86400, got '0'"),
-    ([f"{FAULTS}:Good", "--case", "{}"], "--case: expected a world as a failed check prints it"),
-    (["easy:depth=2"], "give the policy without them"),
-])  # fmt: skip
-def test_wrong_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With exit code 2."""
-    assert main(["check-policy", *arguments]) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.count("\n") == 1
-
-
 @pytest.mark.parametrize(("text", "notation", "words"), [
     ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
     ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),

@@ -16,7 +16,6 @@ from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.subject import Command
 
 GREEDY = Path(__file__).parent / "greedy.py"
-FAULTS = Path(__file__).parent / "faults.py"
 WORLDS = {case.name: case.world.text() for case in CASES}
 
 
@@ -112,27 +111,6 @@ def _gone(process: int) -> bool:
             return True  # killed; its new parent has not looked yet
         time.sleep(0.05)
     return False
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    ((), "expected either --policy NAME or a command after --"),
-    (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
-    (("--policy", "esay"), "unknown policy 'esay'"),
-    (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: queue index out of range"),
-    (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
-    (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
-    (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),
-    (("--", "sh", "-c", "true"), "the command has no place for the endpoint: write {socket}"),
-    (("--policy", "easy", "--world", "{}"), "--world: expected a world as a report prints it"),
-    (("--policy", "easy", "--world", '{"nodes":1,"jobs":[[1,1,5,1],[1,1,5,2]],"storages":2,"gb":9}'),
-     "--world: expected requests of one size where there are several storage nodes"),
-])  # fmt: skip
-def test_wrong_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
-    """With exit code 2 and the remedy."""
-    assert conformance(*arguments) == 2
-    error = capsys.readouterr().err
-    assert words in error
-    assert len(error.splitlines()) == 1
 
 
 def test_a_file_that_is_no_program(tmp_path: Path) -> None:

@@ -110,20 +110,6 @@ def test_a_command_that_speaks_batsims_protocol(capsys: pytest.CaptureFixture[st
     assert printed.endswith("serve easy-no-bb --bind {socket}: Batsim's protocol has no licences.\n")
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["slurm", "--policy", "gang"], "policy Gang and setting site cannot be combined"),
-    (["--policy", "easy", "slurm", "--", "true", "{socket}"], "expected either --policy NAME or a command after --"),
-    (["slurm", "--policy", "easy", "--figure", "x.jpg"], "--figure: expected a file that ends in .png, .svg"),
-    (["--policy", "easy", "--figure", "x.png"],
-     "--figure is about starvation for a second resource: spillway conformance slurm --figure"),
-    (["slurm", "--", sys.executable, "-c", "", "{socket}"], "expected a scheduler that runs a single job"),
-])  # fmt: skip
-def test_wrong_input(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, exit code 2, and no file."""
-    assert main(["conformance", *arguments]) == 2
-    assert words in capsys.readouterr().err
-
-
 def test_bars_up_to_a_limit_and_beyond() -> None:
     """Within the limit one colour, beyond it another; an unplayed case has no bar, an endless wait the longest."""
     ax = excess_bars({"a": 36.0, "b": 38.0, "c": 110.0, "d": math.nan, "e": math.inf}, 36.0, title="t", least=5.0)

@@ -44,13 +44,6 @@ def test_extrapolates_what_was_observed() -> None:
     assert phase.error_s == pytest.approx(96**0.5)
 
 
-def test_before_any_observation_the_model_speaks() -> None:
-    """An off-line model gives the first prediction: 20 iterations of 6 s."""
-    phase = predict(application(), Observations(), iteration=0, since_s=5.0, nodes=10)
-    assert phase is not None
-    assert (phase.start_s, phase.duration_s, phase.error_s) == (125.0, 7.0, 0.0)
-
-
 def test_new_size_scales_the_last_observation() -> None:
     """Observed 8 s on 10 nodes (the model said 6); on 20 nodes half of it is expected until it has been observed."""
     seen = Observations().interval(10, 5, 40.0)

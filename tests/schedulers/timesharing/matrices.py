@@ -268,13 +268,6 @@ def schedule(
     return plain(made), len(placed)
 
 
-def fill(matrix: Matrix, local_first: bool = False, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:
-    """FillMatrix."""
-    made = of_core(matrix, streams)
-    made.fill(local_first, closed)
-    return plain(made)
-
-
 def recompute(
     matrix: Matrix,
     queue: Iterable[Request],

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.core import Network
-from spillway.experiments.campaign.inputs.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
-from spillway.platforms.description.generate import generate
 from spillway.simulator.engines.native import network_of
 from tests.kit.tasks import AllToAll, FluidEngine, Matrix, TaskSpec
 from tests.oracle.tasks import platform_text, play, random_script, random_task
@@ -77,20 +75,6 @@ def test_progress_grows_until_the_end(platform: Platform, seed: int) -> None:
         if progress and rng.random() < 0.2:
             handle, before = progress.popitem()
             assert engine.cancel(handle) == before
-
-
-@settings(max_examples=15)
-@given(seeds)
-def test_a_batch_is_the_same_as_single_starts(seed: int) -> None:
-    """``start_many`` only saves time."""
-    platform = MACHINES["torus"]
-    rng = np.random.default_rng(seed)
-    tasks = [random_task(rng, len(platform.hosts)) for _ in range(30)]
-    together, single = FluidEngine(platform), FluidEngine(platform)
-    assert together.start_many(tasks) == [single.start(task) for task in tasks]
-    while single.active:
-        assert together.advance(math.inf) == single.advance(math.inf)
-        assert together.clock == single.clock
 
 
 @settings(max_examples=25)
@@ -168,31 +152,6 @@ def test_one_flop_takes_a_nanosecond() -> None:
     engine.start(TaskSpec((0,), 1.0))
     engine.advance(math.inf)
     assert engine.clock == pytest.approx(1e-9, rel=1e-6, abs=0.0)
-
-
-FITTED = parse_platform(generate(sized(50, CAPACITY)))
-"""A machine of stars behind switches, as `--nodes` makes them."""
-
-
-@settings(max_examples=20)
-@given(st.sampled_from(["dragonfly", "star", "fitted"]), st.lists(st.tuples(seeds, st.integers(2, 30)), max_size=4))
-def test_known_groups_are_exact(name: str, draws: list[tuple[int, int]]) -> None:
-    """On a machine too large for a search, groups that hold by construction equal pairs, to the last bit."""
-    platform = FITTED if name == "fitted" else parse_platform(platform_text(name))
-    nodes = [host for alike in platform.alike() for host in alike]
-    pairs, groups = large(platform, []), large(platform, platform.alike())
-    by_pairs, by_groups = FluidEngine(platform, pairs), FluidEngine(platform, groups)
-    for seed, n in draws:
-        rng = np.random.default_rng(seed)
-        hosts = tuple(np.array(nodes)[rng.permutation(len(nodes))[: min(n, len(nodes))]].tolist())
-        amount = float(10 ** rng.uniform(3, 9))
-        for engine in (by_pairs, by_groups):
-            engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
-            engine.advance(math.inf)
-        assert by_groups.clock == by_pairs.clock
-    if any(n > 8 for _, n in draws):
-        assert max(groups.groups) >= 0
-        assert set(pairs.groups) == {-1}
 
 
 def test_routes_that_are_not_as_said_are_not_grouped() -> None:

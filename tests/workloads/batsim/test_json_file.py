@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spillway.base.files import plain_json
 from spillway.workloads import Workload, WorkloadError, WorkloadJob, read_batsim, write_batsim
 from spillway.workloads.batsim import json_file
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
@@ -252,22 +251,3 @@ def _told(text: str) -> str:
         return format_batsim(parse_batsim(text))
     except WorkloadError as error:
         return f"error: {error}"
-
-
-@pytest.mark.parametrize(("text", "expected"), [
-    ('{"a": 1, "a": 2}', None),
-    ('{"a": {"b": 1, "b": 1}}', None),
-    ('{"a": "\\u003a", "a": 1}', None),
-    ('{"a": "\\":", "b:": ":\\":"}', {"a": '":', "b:": ':":'}),
-    ('{"a": NaN}', None),
-    ('{"a": 1e400}', None),
-    ('{"a": "\\ud800"}', None),
-    ('{"a":' + "[" * 200 + "]" * 200 + "}", None),
-    ('{"a":' + "[" * 9000 + "]" * 9000 + "}", None),
-    ('{"a":' + "1" * 5000 + "}", None),
-    ("[1]", None),
-    ('{"a": [-0.0, 1.0, 12345678901234567890]}', {"a": [-0.0, 1.0, 12345678901234567890]}),
-])  # fmt: skip
-def test_objects_that_need_no_remark(text: str, expected: Any) -> None:
-    """Whatever needs a remark, or might, is not read at once."""
-    assert repr(plain_json(text.encode())) == repr(expected)

@@ -394,33 +394,6 @@ def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in root.rglob("run.json")} == before
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ([], "missing: --set"),
-    (["--set", "storage.capcity=x2"], "did you mean 'storage.capacity'?"),
-    (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2 or +20%, more or less such as +120"),
-    (["--set", "storage.capacity=1.2"],
-     "storage.capacity=1.2: expected a factor such as x1.2 or +20%, more or less such as +40GB, or a value with"),
-    (["--set", "walltime=24"], "or a longest one such as 24h"),
-    (["--set", "nodes=3", "--nodes", "4", "--burst-buffer", "200"], "--burst-buffer: '200' has no unit"),
-    (["--set", "policy=esay"], "did you mean 'easy'?"),
-    (["--set", "load=x0"], "load=x0: expected a factor such as x1.2"),
-    (["--set", "walltime=3 weeks"],
-     "walltime=3 weeks: expected a factor such as x1.2 or +20%, more or less such as +50us"),
-    (["--set", "nodes=3", "--shakes", "3"], "shakes: expected 0, or at least 7 for 3 comparisons, got 3"),
-    (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
-])  # fmt: skip
-def test_mistakes_are_one_line(
-    arguments: list[str], message: str, log: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 2, before anything runs."""
-    out = log.parent / "mistakes"
-    assert main(["whatif", str(log), *arguments, "--out", str(out)]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1
-    assert message in said[0]
-    assert not list(out.glob("*/run.json"))
-
-
 def test_a_held_job_waits_from_when_it_might_start(tmp_path: Path) -> None:
     """Failed before: the table counted its time in the hold, the summary beside it and the site's mean wait did not."""
     log = tmp_path / "held.swf"
