@@ -43,6 +43,8 @@ class Results:
     ------
     InputError
         The folder holds a link.
+    SpecError
+        A table, or a run, is not as it was written.
     """
 
     folder: Path
@@ -50,8 +52,12 @@ class Results:
     trusted: bool = False
 
     def __post_init__(self) -> None:
-        """Look for links."""
+        """Look for links and for damage; the results of a call are as it wrote them."""
         refuse_links(self.folder)
+        if not self.trusted:
+            from spillway.experiments.campaign.folder.verify import refuse_damaged
+
+            refuse_damaged(self.folder)
 
     @cached_property
     def runs(self) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from spillway.experiments.run import folders, manifest, provenance, sessions
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.spec import AUTO, Campaign, Conduct, RunSpec, Task
-from spillway.schedulers.model.site import Site, parse_site
+from spillway.schedulers.model.site import Site, cpus_of_nodes, parse_site
 from spillway.schedulers.model.site_parts import NO_BUFFERS
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.schedulers.site_file import played_of
@@ -222,6 +222,8 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
             kept: dict[str, Any] = {"site_fields": True, "site_tables": tuple(tables)}
             if all(site.buffers.kind == NO_BUFFERS for site in sites):
                 kept["burst_buffers"] = None
+            if len(cpus := {count for site in sites for count in cpus_of_nodes(site, site.nodes)}) == 1:
+                kept["site_cpus"] = cpus.pop()
             nodes = _site_nodes(campaign, sites)
             campaign = dataclasses.replace(
                 campaign,

@@ -35,7 +35,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 _ELSEWHERE: Mapping[str, str] = {
     "explain": "experiments.run.explain",
-    "export": "analysis.interchange",
     "list": "experiments.cli.list_",
     "serve": "schedulers.service.command",
     "simulate": "simulator.wire.command",

@@ -35,12 +35,14 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.folder.figures import draw_again
     from spillway.experiments.campaign.folder.lock import results_folder
     from spillway.experiments.campaign.folder.paper import OPTIONS, paper_given
+    from spillway.experiments.campaign.folder.verify import refuse_damaged
     from spillway.experiments.run import manifest
 
     paper = paper_given(options)
     drawn = any(getattr(options, name) is not None for name in OPTIONS)
     writes_there = (options.out is None or drawn) and options.campaign.is_dir()
     with results_folder(options.campaign) if writes_there else nullcontext():
+        refuse_damaged(options.campaign)
         if drawn:
             draw_again(options.campaign, paper)
         page = build_report(options.campaign, options.out)

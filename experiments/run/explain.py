@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 import tempfile
 import textwrap
@@ -22,7 +23,7 @@ from spillway.base.arguments import tell as say
 from spillway.base.errors import OptionError, printable, shown
 from spillway.base.plugins import without_outside
 from spillway.experiments.campaign.folder.lock import results_folder
-from spillway.experiments.run import folders, manifest
+from spillway.experiments.run import folders, manifest, prepared_input
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.provenance import SOURCES
@@ -77,10 +78,10 @@ def explain(
     AnalysisError
         There is no such job.
     """
+    if any(os.path.lexists(folder / name) for name in (folders.RUN_FILE, folders.MANIFEST)):
+        manifest.refuse_damage(folder)
     if not folders.is_finished(folder):
         raise SpecError(f"{folder}: not the folder of a finished run (a folder with a run.json, under a campaign's)")
-    if faults := manifest.damage(folder):
-        raise SpecError(f"{folder}: the run is damaged ({faults[0]}); repeat its campaign, which does the run again")
     find_job(read_run(folder), job_id)
     if not (folder / REASONS).exists():
         say("repeating the run to learn why its jobs waited ...")
@@ -112,13 +113,16 @@ def keep_reasons(folder: Path, *, trust: bool) -> None:
     if run.id != folder.resolve().name:
         raise SpecError(f"{folder}: its {folders.RUN_FILE} is of another run ({shown(run.id)})")
     sources = msgspec.convert(record.get(SOURCES, {}), dict[str, str])
+    inputs = [run.workload, run.platform, *([run.events] if run.events is not None else [])]
     files = [name.partition(":")[0] for name in sources.values()]
-    files += [run.workload.path, run.platform.path, *([run.events.path] if run.events is not None else [])]
-    for name in files:
+    for name in (*files, *(prepared.path for prepared in inputs)):
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise SpecError(f"{folder}: its {folders.RUN_FILE} names an input outside of its campaign ({shown(name)})")
         if not (root / name).exists():
             raise SpecError(f"{root / name} is gone: the run cannot be repeated")
+    for prepared in inputs:
+        if fault := prepared_input.damage(root, prepared):
+            raise SpecError(manifest.damaged(root, f"{prepared.path}: {fault}"))
     run = _with_copies(run, {name: str(root / copy) for name, copy in sources.items()})
     with tempfile.TemporaryDirectory() as temporary:
         scratch = Path(temporary)

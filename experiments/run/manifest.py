@@ -18,6 +18,7 @@ import msgspec
 from spillway.base import durable
 from spillway.base.files import open_regular
 from spillway.base.limits import InputError
+from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import MANIFEST, RUN_FILE
 
 _RUN_TABLES = frozenset(
@@ -113,6 +114,23 @@ def damage(folder: Path, tables: frozenset[str] = _RUN_TABLES) -> list[str]:
     faults += [f"{name}: it is {kind}" for name, kind in _specials(folder) if name not in found.files]
     faults += [f"{name}: the run's folder is missing" for name in found.runs if not _is_folder(folder / name)]
     return faults
+
+
+def refuse_damage(folder: Path) -> None:
+    """Refuse a run's folder that is not as it was written.
+
+    Raises
+    ------
+    SpecError
+        With the first of its faults.
+    """
+    for fault in damage(folder):
+        raise SpecError(damaged(folder, fault))
+
+
+def damaged(folder: Path, fault: str) -> str:
+    """Words on a fault of a folder, with the file's path and the remedy."""
+    return f"{folder / fault}; repeat the command that made it ('spillway verify' lists all damage)"
 
 
 def runs_of(folder: Path) -> tuple[str, ...]:

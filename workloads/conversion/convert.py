@@ -51,6 +51,9 @@ class ConvertOptions:
     site_tables
         Tables of the site that the run plays (:data:`spillway.schedulers.site_file.PLAYED`): the log's fields for them
         do not count as omissions.
+    site_cpus
+        CPUs of each of the site's nodes: processors of a node where no other number is stated and the log does not
+        count in processors; 0: not stated, or not the same for all nodes.
     """
 
     model: str = option(
@@ -107,6 +110,7 @@ class ConvertOptions:
         "and cpus",
     )
     site_tables: tuple[str, ...] = ()
+    site_cpus: int = 0
     bytes_moved: str = option(
         "leave",
         choices=("leave", "stream"),
@@ -235,10 +239,12 @@ def convert_columns(
         depends=converted.depends,
         limits_are_played=options.dependencies == "play",
         tables=options.site_tables,
+        counted=without_nodes(kept) if per_node_of(kept, options) == 1 else None,
     )
     remarks = (
         *table.intake.notes,
         *_remarks(kept, machine, options),
+        *_processors_remark(kept, options),
         *_multiplied_remark(kept, machine, options),
         *_storage_remark(kept, converted, machine),
         *_waits_remark(converted),
@@ -259,13 +265,28 @@ def processors_of(table: JobTable) -> Ints:
 def nodes_of(table: JobTable, options: ConvertOptions) -> Ints:
     """Whole nodes of jobs: those that the log states, else enough for their processors; <= 0 where not known."""
     nodes = table["nodes"]
-    return np.where(nodes > 0, nodes, -(-processors_of(table) // options.processors_per_node))
+    return np.where(nodes > 0, nodes, -(-processors_of(table) // per_node_of(table, options)))
+
+
+def per_node_of(table: JobTable, options: ConvertOptions) -> int:
+    """Processors of a node of the logged machine."""
+    if options.processors_per_node == 1 and options.site_cpus and table.format != "swf":
+        return options.site_cpus
+    return options.processors_per_node
+
+
+def without_nodes(table: JobTable) -> npt.NDArray[np.bool_]:
+    """Mask of the jobs that state processors and no number of nodes; none where the whole log counts in processors."""
+    nodes = table.known("nodes")
+    if table.format == "swf" and not nodes.any():
+        return np.zeros(len(table), dtype=bool)
+    return ~nodes & (processors_of(table) > 0)
 
 
 def used_of(table: JobTable, options: ConvertOptions) -> Ints:
     """Whole nodes that jobs used: as allocated, else as requested; <= 0 where not known."""
     got = np.where(table["allocated_processors"] > 0, table["allocated_processors"], table["requested_processors"])
-    return np.where(table["nodes"] > 0, table["nodes"], -(-got // options.processors_per_node))
+    return np.where(table["nodes"] > 0, table["nodes"], -(-got // per_node_of(table, options)))
 
 
 def walltimes_of(table: JobTable, options: ConvertOptions) -> Ints:
@@ -472,6 +493,14 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
     if large:
         who = many(large, "job requests", "jobs request")
         yield f"{who} more than the machine's {machine.nodes} nodes and will be rejected"
+
+
+def _processors_remark(table: JobTable, options: ConvertOptions) -> Iterable[str]:
+    """A remark on jobs whose nodes are computed from their processors."""
+    per_node, count = per_node_of(table, options), int(without_nodes(table).sum())
+    if per_node > 1 and count:
+        who = many(count, "job states", "jobs state")
+        yield f"{who} processors and no number of nodes: a node has {per_node}"
 
 
 def _waits_remark(converted: JobColumns) -> Iterable[str]:

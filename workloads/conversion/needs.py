@@ -15,6 +15,7 @@ from spillway.workloads.conversion.convert import (
     ConvertOptions,
     buffers_of,
     nodes_of,
+    per_node_of,
     usable_jobs,
     used_of,
     walltimes_of,
@@ -110,7 +111,7 @@ def stated_of(table: JobTable, options: ConvertOptions) -> StatedSize:
     options
         As for :func:`needs_of`.
     """
-    intake, per_node = table.intake, options.processors_per_node
+    intake, per_node = table.intake, per_node_of(table, options)
     nodes = intake.machine_nodes or -(-intake.machine_processors // per_node)
     counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
     return StatedSize(nodes, needs_of(table, options), " or ".join(intake.parts), counted)

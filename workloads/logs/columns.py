@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.hostlist import expanded
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.logs.book import Book, Fate
 from spillway.workloads.logs.lines import shown
@@ -205,13 +207,15 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
     asked_only = (nodes <= 0) & ((wanted > 0) | ("wanted_nodes" in raw and "nodes" not in raw))
     nodes = np.where(nodes > 0, nodes, np.maximum(wanted, nodes)) if "wanted_nodes" in raw else nodes
     requested, allocated = get("requested_processors"), get("allocated_processors")
+    nodes = _listed(raw, nodes, faults)
     memory, marks = _memory(raw, get, nodes, requested, allocated)
     made: Values = {name: get(name) for name in NUMBERS} | {
         "submit_s": submit, "start_s": start, "end_s": end, "run_s": run, "memory_bytes": memory, "nodes": nodes,
         "requested_s": np.where(limit == UNLIMITED, -1, limit),
         "marks": marks | np.where(asked_only, NODES_REQUESTED, 0),
     }  # fmt: skip
-    made["burst_buffer_bytes"] = _buffers(raw, get("burst_buffer_bytes"), nodes)
+    processors = np.where(requested > 0, requested, allocated)
+    made["burst_buffer_bytes"] = _buffers(raw, get("burst_buffer_bytes"), nodes, processors, faults)
     made |= {name: raw.get(name, [""] * count) for name in TEXTS}
     if "think_s" in raw:
         made["dependency"] = _after(get("dependency_number"), raw["think_s"])
@@ -219,6 +223,22 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
         limited = np.flatnonzero(raw["array_limit"] > 0).tolist()
         intake.limited_arrays |= {int(raw["number"][row]): int(raw["array_limit"][row]) for row in limited}
     return made
+
+
+def _listed(raw: Values, nodes: Ints, faults: Faults) -> Ints:
+    """Nodes; of rows that state only a list of them, its length."""
+    lists = raw.get("node_list")
+    if lists is None or (nodes > 0).all():
+        return nodes
+    found, lengths = nodes.copy(), dict.fromkeys(lists, 0)
+    for text in lengths:
+        with contextlib.suppress(ValueError):
+            lengths[text] = len(expanded(text))
+    rows = [row for row in np.flatnonzero(nodes <= 0).tolist() if lengths[lists[row]]]
+    found[rows] = [lengths[lists[row]] for row in rows]
+    if rows:
+        faults.repair("no number of nodes: counted in the list of its nodes", *rows)
+    return found
 
 
 def _clock_went_back(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> tuple[Ints, Ints]:
@@ -275,14 +295,16 @@ def _product(bytes_each: Ints, times: Ints) -> Ints:
     return np.minimum(bytes_each.astype(np.float64) * times, 2.0**62 - 1024).astype(np.int64)
 
 
-def _buffers(raw: Values, counted: Ints, nodes: Ints) -> Ints:
+def _buffers(raw: Values, counted: Ints, nodes: Ints, processors: Ints, faults: Faults) -> Ints:
     """Bytes of burst buffers: counted as resources, else by directives; 0: none although the log states such."""
     if "requests" not in raw:
         return counted
-    found = counted.copy()
+    found, sizes = counted.copy(), np.maximum(np.where(nodes > 0, nodes, processors), 1)
     for row, requests in enumerate(raw["requests"]):
         if requests.buffers and found[row] <= 0:
-            found[row] = requests.total_bytes(max(int(nodes[row]), 1))
+            found[row] = requests.total_bytes(int(sizes[row]))
+            if requests.per_node and nodes[row] <= 0:
+                faults.repair("a buffer on each node, and no number of nodes: each processor has one", row)
     return np.maximum(found, 0)
 
 

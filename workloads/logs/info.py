@@ -11,7 +11,7 @@ import numpy.typing as npt
 from spillway.base.units import duration, many
 from spillway.base.units import size as size_text
 from spillway.workloads.batsim.summary import Row, common_rows, quantiles
-from spillway.workloads.conversion.convert import ConvertOptions, used_of
+from spillway.workloads.conversion.convert import ConvertOptions, used_of, without_nodes
 from spillway.workloads.conversion.dependencies import waits_of
 from spillway.workloads.conversion.needs import Needs, needs_of
 from spillway.workloads.logs.formats import FORMATS
@@ -58,7 +58,9 @@ def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
     """Rows about the omissions of these jobs under the default conversion."""
     order = np.lexsort((table["number"], table["submit_s"]))
     jobs = table.chosen(order)
-    found = omissions_of(jobs, sizes[order], depends=waits_of(jobs).depends, limits_are_played=True)
+    found = omissions_of(
+        jobs, sizes[order], depends=waits_of(jobs).depends, limits_are_played=True, counted=without_nodes(jobs)
+    )
     return [("not played", omission.line) for omission in found]
 
 

@@ -13,7 +13,7 @@ from spillway.workloads.logs.nodes import held
 from spillway.workloads.logs.shares import percent
 from spillway.workloads.logs.table import Ints, JobTable
 
-SHARED = "shared nodes"
+SHARED, PROCESSORS = "shared nodes", "processors"
 _HOUR = 3600
 _WEEK_S = 7 * 86_400
 _SUNDAY_S = 3 * 86_400 + 2 * _HOUR
@@ -31,8 +31,8 @@ class Omission:
     Attributes
     ----------
     name
-        One of ``shared nodes``, ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``, ``components``,
-        ``array limits``, ``overruns``, ``suspensions``, ``bytes moved``.
+        One of ``shared nodes``, ``processors``, ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``,
+        ``components``, ``array limits``, ``overruns``, ``suspensions``, ``bytes moved``.
     words
         The stated property and its treatment in a run; follows the number of jobs in a sentence.
     jobs
@@ -60,6 +60,7 @@ def omissions_of(
     depends: npt.NDArray[np.object_] | None = None,
     limits_are_played: bool = False,
     tables: Sequence[str] = (),
+    counted: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[Omission, ...]:
     """Omissions of these jobs.
 
@@ -77,11 +78,14 @@ def omissions_of(
         Whether limits on the tasks of arrays are played.
     tables
         Tables of a site's description that are played (``partition``, ``license``).
+    counted
+        Jobs of which each processor counts as a node.
     """
     seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
     total = float(seconds.sum()) or 1.0
     played = {*tables, *(["moved"] * moved_is_played), *(["limits"] * limits_are_played)}
     concerned = itertools.chain(
+        _of_sizes(table, counted),
         _of_parts(table, played),
         _of_requests(table, played, depends),
         _of_times(table),
@@ -106,6 +110,20 @@ def partitions_of(table: JobTable) -> list[str]:
 
 _Concerned = Iterator[tuple[str, str, npt.NDArray[np.bool_]]]
 """Names of omissions, their words, and the jobs concerned."""
+
+
+def _of_sizes(table: JobTable, counted: npt.NDArray[np.bool_] | None) -> _Concerned:
+    if counted is None or not counted.any():
+        return
+    both = table.known("nodes") & table.known("allocated_processors")
+    most = int((-(-table["allocated_processors"][both] // table["nodes"][both])).max(initial=0))
+    number = f"{most}: jobs that state both have up to so many" if most > 1 else "N"
+    yield (
+        PROCESSORS,
+        "state processors and no number of nodes: each processor counts as a node here (--processors-per-node "
+        f"{number})",
+        counted,
+    )
 
 
 def _of_parts(table: JobTable, played: Set[str]) -> _Concerned:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from spillway.base.arguments import Parser
+from spillway.analysis.tables.campaign import read_campaign
+from spillway.base.arguments import Parser, tell
 from spillway.experiments.campaign.folder import reuse
 from spillway.experiments.campaign.folder.summary import RESULTS, SUMMARY
 from spillway.experiments.run import manifest, prepared_input
@@ -50,6 +52,9 @@ KEPT = "runs"
 (:func:`spillway.experiments.campaign.folder.reuse.keep`)."""
 
 _CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
+
+_NOT_READ = ("plots/", "report.html:")
+"""Beginnings of the faults of files that no command reads."""
 
 
 @dataclass
@@ -129,6 +134,34 @@ def check(top: Path) -> Findings:
     if not (verdict.whole or verdict.bad or verdict.failed or verdict.open):
         raise SpecError(f"{str(top)!r} holds no run and no campaign; expected the folder of one")
     return verdict
+
+
+def refuse_damaged(folder: Path) -> None:
+    """Refuse a campaign's folder whose tables or runs are not as they were written; figures and pages are not read.
+
+    A folder without a manifest of its tables is read, and that is said.
+
+    Raises
+    ------
+    SpecError
+        With the first of its faults.
+    """
+    if not any(os.path.lexists(folder / name) for name in (MANIFEST, SUMMARY)):
+        return  # no campaign, as its reader says
+    if os.path.lexists(folder / MANIFEST):
+        for fault in manifest.damage(folder, _CAMPAIGN_TABLES):
+            if not fault.startswith(_NOT_READ):
+                raise SpecError(manifest.damaged(folder, fault))
+        runs: Iterable[str] = manifest.runs_of(folder)
+    else:
+        tell(
+            f"note: {folder}: its tables have no manifest: the command that writes them was stopped, and they may be "
+            "older than the runs",
+            to=sys.stderr,
+        )
+        runs = [row.run for row in read_campaign(folder).rows]
+    for run in runs:
+        manifest.refuse_damage(folder / run)
 
 
 def _folders(top: Path) -> Iterator[Path]:

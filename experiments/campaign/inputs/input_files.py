@@ -46,12 +46,12 @@ from spillway.workloads.batsim.batsim5 import READ_AS_4
 from spillway.workloads.batsim.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
 from spillway.workloads.batsim.workload import Workload
-from spillway.workloads.conversion.convert import ConvertOptions, convert
+from spillway.workloads.conversion.convert import ConvertOptions, convert, per_node_of
 from spillway.workloads.conversion.needs import StatedSize, rounded_up, stated_of
 from spillway.workloads.conversion.offered_load import OfferedLoad, buffers_fit, offered_load, why_no_load
 from spillway.workloads.conversion.vary import varied
 from spillway.workloads.files import plain_name
-from spillway.workloads.logs.omissions import SHARED, Omission
+from spillway.workloads.logs.omissions import PROCESSORS, SHARED, Omission
 
 _ANY_HOST = 2**62
 """A number of hosts above the id in any event: the player checks that the machine has the host."""
@@ -317,7 +317,7 @@ class Inputs:
             )
             load = offered_load(workload, machine.facts)
             wide = _too_wide(workload, machine)
-            loud = {*wide, *_shared(workload)}
+            loud = {*wide, *_loud(workload)}
             for note in (*workload.notes, *wide, *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
                 self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in loud)
@@ -364,10 +364,10 @@ class Inputs:
         return write_input(self._root, name, suffix, data, self._tell)
 
 
-def _shared(workload: Workload) -> list[str]:
-    """The note that so many jobs share nodes that they are not compared with the site's own schedule."""
-    few = FEW_SHARED * len(workload.jobs)
-    return [omission.line for omission in workload.omissions if omission.name == SHARED and omission.jobs > few]
+def _loud(workload: Workload) -> list[str]:
+    """Notes that processors count as nodes, and that many jobs share nodes: the site's schedule is then no measure."""
+    few = {SHARED: FEW_SHARED * len(workload.jobs), PROCESSORS: 0}
+    return [found.line for found in workload.omissions if found.jobs > few.get(found.name, len(workload.jobs))]
 
 
 def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> PreparedInput:
@@ -531,7 +531,7 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], StatedSize]
         return [job.res for job in sizes.jobs], StatedSize(sizes.nb_res)
     table = source.table(seed, of_machine=True)
     options = _options(source, {"seed": source.spec.seed or 0})
-    per_node = options.processors_per_node
+    per_node = per_node_of(table, options)
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
     return requested, StatedSize() if source.is_generated else stated_of(table, options)
