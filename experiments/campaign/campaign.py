@@ -174,6 +174,7 @@ def _checked(grids: Sequence[Sequence[RunSpec]], inputs: Inputs) -> tuple[RunSpe
     """The runs of all grids, each once, on inputs that state what they need."""
     runs = tuple({run.id: run for grid in grids for run in grid}.values())
     for run in runs:
+        inputs.check_playable(run)
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
         inputs.check_site(run.workload, run.platform, run.policy)

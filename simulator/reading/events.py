@@ -8,7 +8,7 @@ the simulator passes it on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,28 @@ def load_events(
         except ValueError as fault:
             raise SimulatorInputError(f"event file {str(path)!r}, line {number}: {fault}") from None
     return found
+
+
+def refuse_twice(events: Iterable[ExternalEvent]) -> None:
+    """Refuse machines that are made unavailable or available and are so already, as the run would.
+
+    Raises
+    ------
+    SimulatorInputError
+        With the time and the machine.
+    """
+    out: set[int] = set()
+    for event in sorted(events, key=lambda event: (event.time, event.order)):
+        if event.kind not in _ORDER:
+            continue
+        goes = event.kind == UNAVAILABLE
+        for number in event.resources:
+            if (number in out) is goes:
+                state = event.kind.removeprefix("machine_")
+                raise SimulatorInputError(
+                    f"external event at {event.time:g} s: machine {number} is made {state} but it is so already"
+                )
+        out = out.union(event.resources) if goes else out.difference(event.resources)
 
 
 def drains(path: Path) -> bool:

@@ -26,6 +26,13 @@ from spillway.base.limits import InputError, shown
 from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
 from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.campaign.inputs.machines import Machine
+from spillway.experiments.campaign.inputs.playable import (
+    StorageHosts,
+    StorageUse,
+    refuse_traces,
+    refuse_unread,
+    storage_uses,
+)
 from spillway.experiments.campaign.inputs.sources import FEW_SHARED, Source, expand, with_names
 from spillway.experiments.run import failures, provenance, sessions
 from spillway.experiments.run.errors import SpecError
@@ -33,15 +40,24 @@ from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared_input import damage
 from spillway.experiments.run.sessions import session_spec
-from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, PreparedInput, WorkloadSpec
+from spillway.experiments.run.spec import (
+    AUTO,
+    ModelSpec,
+    PlatformSpec,
+    PolicySpec,
+    PreparedInput,
+    RunSpec,
+    WorkloadSpec,
+)
 from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.schedulers.jobmodels import make_model, model_class
+from spillway.schedulers.jobmodels import MODELS, make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.model.site import parse_site
 from spillway.schedulers.policies.replay import SITE_WAIT
+from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.reading.events import load_events
+from spillway.simulator.reading.events import load_events, refuse_twice
 from spillway.workloads.batsim.batsim5 import READ_AS_4
 from spillway.workloads.batsim.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
@@ -105,6 +121,9 @@ class Inputs:
         self._omissions: dict[str, tuple[Omission, ...]] = {}
         self._at_site: dict[str, PreparedInput] = {}
         self._books: dict[str, dict[str, Any]] = {}
+        self._storage_uses: dict[str, tuple[StorageUse, ...]] = {}
+        self._from: dict[str, str] = {}
+        self._hosts = StorageHosts()
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -144,7 +163,7 @@ class Inputs:
         generator = failures.parse(source)
         if generator is None:
             every = self._events(source) if source else None
-            return lambda workload, platform, seed: every
+            return lambda workload, platform, seed: every and self._on(platform, source, every)
         return lambda workload, platform, seed: self._failures(generator, workload, platform, seed)
 
     def _failures(
@@ -167,6 +186,21 @@ class Inputs:
         except (InputError, SimulatorInputError) as error:
             raise SpecError(str(error)) from None
 
+    def _on(self, platform: PreparedInput, source: str, events: PreparedInput) -> PreparedInput:
+        """The events, which name hosts of the platform."""
+        try:
+            count = self._hosts.machines(self._root / platform.path)
+            found = load_events(Path(source), count, forward_unknown=False, also=(STORAGE_DRAINED,))
+        except (InputError, SimulatorInputError) as error:
+            raise SpecError(
+                f"{error} of {platform.name}: its compute hosts come first, then its storage hosts"
+            ) from None
+        try:
+            refuse_twice(found)
+        except SimulatorInputError as error:
+            raise SpecError(f"event file {source!r}: {error}") from None
+        return events
+
     def jobs(self, workload: PreparedInput) -> int:
         """Number of jobs of a prepared workload."""
         return self._jobs[workload.path]
@@ -179,7 +213,7 @@ class Inputs:
         path = workload.path
         tables: tuple[dict[str, Any], ...] = (
             *(self._jobs, self._begins_s, self._qos, self._fields),
-            *(self._stated, self._notes_of, self._omissions, self._books),
+            *(self._stated, self._notes_of, self._omissions, self._books, self._storage_uses, self._from),
         )
         for kept in tables:
             if path in kept:
@@ -208,6 +242,24 @@ class Inputs:
                 f"no job of workload {workload.name!r} has a field that --model {spec.name} plays ({fields}): all jobs "
                 "would run as under --model rigid"
             )
+
+    def check_playable(self, run: RunSpec) -> None:
+        """Refuse jobs that the simulator cannot play on the machine.
+
+        Raises
+        ------
+        SpecError
+            Names the job, its profile, and the way to play it.
+        """
+        model = run.model.name
+        if run.engine.value not in ENGINES or model not in MODELS or model == "io":  # which rejects such jobs
+            return
+        known = model_class(model)
+        for use in self._storage_uses.get(run.workload.path, ()):
+            if use.fields.isdisjoint((*known.fields, *known.job_fields)):
+                path = self._root / run.platform.path
+                self._hosts.refuse_unmapped(use, path, self._from[run.workload.path], run.platform.name)
+                return
 
     def check_stated(self, workload: PreparedInput, spec: PolicySpec) -> None:
         """Refuse a policy that needs a field which some jobs of the workload lack.
@@ -302,6 +354,11 @@ class Inputs:
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
+            if source.is_json:
+                refuse_traces(workload, source.text)
+                refuse_unread(self._root / prepared.path, source.text)
+                self._storage_uses[prepared.path] = storage_uses(workload)
+                self._from[prepared.path] = source.text
             self._omissions[prepared.path] = workload.omissions
             self._books[prepared.path] = {"jobs": len(workload.jobs), "node_h": workload.node_h, "rows": workload.book}
             self._begins_s[prepared.path] = workload.begins_s
