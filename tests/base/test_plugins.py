@@ -82,13 +82,6 @@ def test_a_class_is_loaded_from_a_file(tmp_path: Path) -> None:
     assert build(greedy, {"depth": "3"}).depth == 3
 
 
-def test_a_relative_path_is_taken_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As every program does."""
-    (tmp_path / "mine.py").write_text(GOOD)
-    monkeypatch.chdir(tmp_path)
-    assert load_class("mine.py:Greedy", "policy").__name__ == "Greedy"
-
-
 def test_the_same_file_gives_the_same_class_until_it_is_changed(tmp_path: Path) -> None:
     """Also when the change keeps length and time of the file: no bytecode of before is taken."""
     file = tmp_path / "mine.py"
@@ -188,14 +181,6 @@ def test_what_is_not_there_is_said(text: str, words: str) -> None:
     """Missing files, modules and classes."""
     with pytest.raises(OptionError, match=words):
         load_class(text, "policy")
-
-
-def test_a_module_that_fails_is_said_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a file is."""
-    (tmp_path / "failing_module.py").write_text("x = 1\nraise ValueError('no')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(OptionError, match=r"policy failing_module, line 2: ValueError: no"):
-        load_class("failing_module:Greedy", "policy")
 
 
 BASE = GOOD.replace("Greedy", "_Base") + "\n\n@dataclass(frozen=True)\nclass Greedy(_Base):\n    pass\n"

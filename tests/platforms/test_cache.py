@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.platforms import Platform, PlatformError, cache, load_platform, parse_platform
+from spillway.platforms import Platform, cache, load_platform, parse_platform
 from spillway.platforms.catalogue import describe
 from spillway.platforms.description.generate import generate, generate_and_build
 from spillway.platforms.simgrid.xml_reader import _Reader
@@ -99,25 +99,3 @@ def test_no_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     xml, built = generate_and_build(describe("thesis"))
     monkeypatch.setattr(cache, "_here", {})
     assert same(parse_platform(xml), built)
-
-
-def test_small_machines_and_wrong_files_are_not_kept(kept: Path) -> None:
-    """They are read in no time, and an error comes again with its line."""
-    generate_and_build(describe("tiny"))
-    wrong = generate(describe("thesis")).replace("</platform>", "<nonsense/></platform>")
-    for _ in range(2):
-        with pytest.raises(PlatformError, match="nonsense") as caught:
-            parse_platform(wrong, "wrong.xml")
-        assert "wrong.xml" in str(caught.value)
-    assert [path.suffix for path in kept.iterdir()] == [".xml"]
-
-
-def test_the_folder_does_not_grow_for_ever(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The entry that was used the longest time ago goes."""
-    monkeypatch.setattr(cache, "MOST_FILES", 2)
-    monkeypatch.setattr(cache, "SMALLEST", 1)
-    names = []
-    for nodes in (1, 2, 3):
-        cache.text(f"machine {nodes}", lambda nodes=nodes: f"<{nodes}/>")  # type: ignore[misc]
-        names.append({path.name for path in kept.iterdir()})
-    assert [len(name) for name in names] == [1, 2, 2]

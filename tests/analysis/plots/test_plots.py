@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from spillway.analysis.plots import axes, style
-from spillway.analysis.plots.colours import RAMP, WAIT, by_wait, colour_of
+from spillway.analysis.plots.colours import RAMP, WAIT, by_wait
 from spillway.analysis.plots.distributions import bars, boxen, normalised_boxes, part_bars, tail_strip
 from spillway.analysis.plots.gantt import gantt, node_gantt, storage_gantt
 from spillway.analysis.plots.intervals import interval_lines
@@ -82,15 +81,6 @@ def test_node_gantt_draws_each_job_on_its_nodes(table: JobTable) -> None:
     assert sorted(_rectangles(node_gantt(table))) == [(0, 100, 0, 2), (50, 100, 3, 4), (100, 110, 0, 4)]
 
 
-@pytest.mark.filterwarnings("error")
-def test_a_machine_without_burst_buffers_has_no_lanes(table: JobTable) -> None:
-    """The chart is empty, and Matplotlib has nothing to complain of."""
-    bare = dataclasses.replace(
-        table.only(table.executed & False), machine=dataclasses.replace(table.machine, storages=())
-    )
-    assert not storage_gantt(bare).get_yticks().size
-
-
 def test_storage_gantt_heights_are_bytes(table: JobTable) -> None:
     """Job a holds 2 x 10 of 100 bytes on s0, c holds 40 of 100 on s1: heights in lanes of 0.88."""
     first, second = sorted(_rectangles(storage_gantt(table)))
@@ -130,17 +120,6 @@ def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable)
 def test_ticks_of_times(begin_s: float, end_s: float, log: bool, ticks: list[float]) -> None:
     """Round times; also on a narrow logarithmic axis there are several."""
     assert axes.time_ticks(begin_s, end_s, log=log) == ticks
-
-
-def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
-    """Any policies may come before it; a formula's sign in a name is no other name."""
-    waits = [np.array([1.0, 2.0])]
-    for others in ([], ["fcfs", "filler"], ["a$b"]):
-        ax = bars({style.plain(name): waits for name in [*others, "easy"]})
-        assert to_hex(ax.patches[-1].get_facecolor()).upper() == colour_of("easy")
-    assert style.policy_colours([r"a\$b"]) == {r"a\$b": colour_of("a$b")}
-    lines = queue_timeline({name: make_table([(0, 5, 1, 10)]) for name in ("plan", "easy")}).get_lines()
-    assert [to_hex(line.get_color()).upper() for line in lines] == [colour_of("plan"), colour_of("easy")]
 
 
 def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:

@@ -33,32 +33,6 @@ def jobs(out: Path) -> list[dict[str, str]]:
     return csv_rows(run)
 
 
-@pytest.mark.parametrize("transport", ["direct", "zmq"])
-def test_by_default_jobs_run_on(transport: str, tmp_path: Path) -> None:
-    """As with Batsim: a host that is out takes no new job; its running job continues to its end."""
-    assert main([*write_inputs(tmp_path), "--transport", transport, "--out", str(tmp_path / "out")]) == 0
-    (row,) = jobs(tmp_path / "out")
-    assert row["final_state"] == "COMPLETED_SUCCESSFULLY"
-    assert float(row["execution_time"]) == pytest.approx(100, abs=0.01)
-
-
-def test_requeue(tmp_path: Path) -> None:
-    """Killed at 50 s, its second attempt begins when the hosts are back at 500 s; both attempts have a row."""
-    out = tmp_path / "out"
-    assert main([*write_inputs(tmp_path), "--on-outage", "requeue", "--out", str(out)]) == 0
-    first, second = jobs(out)
-    assert (first["final_state"], float(first["finish_time"])) == ("COMPLETED_KILLED", pytest.approx(50, abs=0.01))
-    assert (second["job_id"], second["final_state"]) == ("1#2", "COMPLETED_SUCCESSFULLY")
-    assert float(second["starting_time"]) == pytest.approx(500, abs=0.01)
-    assert float(second["submission_time"]) == pytest.approx(0, abs=0.01)
-    (table,) = out.glob("jobs_*/outages.csv")
-    assert "requeue" in table.read_text()
-    assert main(["verify", str(out)]) == 0
-    (copy,) = (out / "inputs").glob("*.events")
-    copy.write_text(OUT)
-    assert main(["verify", str(out)]) == 1
-
-
 def test_in_a_campaign_file(tmp_path: Path) -> None:
     """The file is beside the campaign's; other events are another run."""
     write_inputs(tmp_path)

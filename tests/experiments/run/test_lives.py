@@ -77,56 +77,6 @@ def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
     assert "filled after 16 s; its nodes were free from day 0, 00:01:48 on, 16 s before (STAGE_OUT)" in story
 
 
-@pytest.mark.parametrize(("limit", "state"), [("stage_in", "REJECTED"), ("stage_out", "COMPLETED_WALLTIME_REACHED")])
-def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
-    """Both stages of job 0 take 16 s, the limit of one is 10 s; job 1 gets the buffer after that, and has ended."""
-    data = workload("rigid", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
-    data["profiles"]["p0"] |= {"stage_in_s": 16.0, "stage_out_s": 16.0}
-    [run] = runs(tmp_path, "rigid", data, ["easy"], session={"bb_life": f"slurm:{limit}_timeout=10"})
-    execute(Task(run, tmp_path))
-    rows = csv_by(tmp_path / run.id / "jobs.csv")
-    assert rows["0"]["final_state"] == state
-    assert rows["1"]["final_state"] == "COMPLETED_SUCCESSFULLY"
-    given_s = 10.0 if limit == "stage_in" else 16.0 + 30.0 + 10.0
-    assert float(rows["1"]["buffer_start_time"]) == pytest.approx(given_s, abs=0.01)
-    if limit == "stage_in":
-        [rejected] = (tmp_path / run.id / "rejections.csv").read_text().splitlines()[1:]
-        assert "its stage-in had not ended after 10 s" in rejected
-
-
-def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
-    """Job 0 has all nodes for 60 s. Job 1 fills the only buffer (16 s, from 1 to 17), and waits for nodes. At 37 its
-    bound of 20 s is over: job 2 gets the buffer, filled at 53, runs from 60 to 70, stages out until 86. Then job 1
-    stages in once more, until 102, under sub-jobs of other names.
-    """
-    data = workload(
-        "io",
-        [(0, 8, 60.0, 0, 0, 60, False), (1, 8, 10.0, 2, 0, 500, False), (2, 8, 10.0, 2, 0, 500, False)],
-    )
-    data["profiles"]["p0"] = {"type": "delay", "delay": 60.0}
-    data["jobs"][0]["walltime"] = 100
-    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=20"})
-    execute(Task(run, tmp_path))
-    rows = csv_by(tmp_path / run.id / "jobs.csv")
-    times = {
-        number: [round(float(rows[number][name])) for name in ("buffer_start_time", "staged_time", "starting_time")]
-        for number in ("1", "2")
-    }
-    assert times == {"1": [86, 102, 102], "2": [37, 53, 60]}
-
-
-def test_a_job_that_starts_does_not_lose_its_buffer(tmp_path: Path) -> None:
-    """Jobs 0 and 1 request all nodes and the only buffer. Job 0 fills it until 16 and has its nodes then, although its
-    bound of 0 s is over and job 1 waits for the buffer: that fills it from 42 on, when job 0 has staged out.
-    """
-    data = workload("io", [(0, 8, 10.0, 2, 0, 500, False), (0, 8, 10.0, 2, 0, 500, False)])
-    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=0"})
-    execute(Task(run, tmp_path))
-    rows = csv_by(tmp_path / run.id / "jobs.csv")
-    times = [[round(float(rows[job][name])) for name in ("buffer_start_time", "starting_time")] for job in ("0", "1")]
-    assert times == [[0, 16], [42, 58]]
-
-
 @pytest.mark.parametrize("life", LIFE)
 def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
     """8 GB are staged out in 8 s, but in 20 s at least, and in by second 8: with nodes, or on an otherwise empty

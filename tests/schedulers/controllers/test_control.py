@@ -40,20 +40,6 @@ def test_a_job_grows_and_shrinks_when_it_asks_for_it() -> None:
     assert seen.ends["a"] == pytest.approx(206.0, abs=0.01)
 
 
-def test_it_gets_what_is_free_and_goes_on() -> None:
-    """A rigid job holds one of four nodes: it gets one of two, at 83; 6 iterations on three nodes take 80 s more.
-
-    Where nothing is free at its request, nothing changes: 200 s.
-    """
-    grows = {"nodes": 2, "malleable": evolving((4, 4))}
-    seen = play({"a": grows, "rigid": {"nodes": 1, "delay": 1000.0}})
-    assert seen.sizes["a"] == [(0.0, 2), (83.0, 3)]
-    assert seen.ends["a"] == pytest.approx(163.0, abs=0.01)
-    seen = play({"a": grows, "rigid": {"nodes": 2, "delay": 1000.0}})
-    assert seen.sizes["a"] == [(0.0, 2)]
-    assert seen.ends["a"] == pytest.approx(200.0, abs=0.01)
-
-
 def test_what_it_asked_for_is_its_own() -> None:
     """A job that waits does not get these nodes back: two nodes from 43 on are kept until the end, at 123.
 
@@ -112,46 +98,6 @@ def test_without_requests_nothing_is_granted(scene: Scene) -> None:
     assert list(granted(scene)) == []
     assert all(due_change(view) == 0 for view in scene.applications)
     assert list(make_controllers(Control())(Scene(0.0, scene.applications, (), 5))) == []
-
-
-WIDE: dict[str, Any] = {"nodes": 4, "malleable": application()}
-
-
-def test_a_wide_job_makes_space_for_a_waiting_one() -> None:
-    """A 4-node job with minimum 1 shrinks for a 2-node job that is submitted at 5.
-
-    The wide one has ten iterations of 40/n s and a control point after every second: on 4 nodes an interval takes 20 s.
-    Its next control point is at 20; the reconfiguration of 3 s ends at 23; then two nodes are free, and the other job
-    starts (30 s: it ends at 53). The wide one has 8 iterations of 20 s before it on two nodes: it ends at 23 + 160.
-    Without shrinking it ends at 100, and the other starts then.
-    """
-    jobs = {"wide": WIDE, "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0}}
-    seen = play(jobs, shrink="to-admit")
-    assert (seen.starts["late"], seen.ends["late"]) == (23.0, 53.0)
-    assert seen.ends["wide"] == pytest.approx(183.0, abs=0.01)
-    assert seen.sizes["wide"] == [(0.0, 4), (23.0, 2)]
-    seen = play(jobs)
-    assert seen.starts["late"] == pytest.approx(100.0, abs=0.01)
-
-
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "sjf-easy"])
-def test_nodes_that_come_free_are_kept_for_the_first_waiting_job(policy: str) -> None:
-    """Two applications give a node each, at 20 and at 40; neither a later job nor an expansion takes the first node.
-
-    Four nodes: ``a`` has two (intervals of 20 s, control points at 20, 40, ...), ``b`` has two (intervals of 40 s). A
-    2-node job comes at 5 and needs a node of each: at 23 the first is free, at 43 the second, when it starts. A 1-node
-    job of 500 s that comes at 6 would fit at 23; it has to wait, as the reservation of the first is known to begin at
-    43 (backfilling policies), or as no job overtakes (FCFS).
-    """
-    jobs = {
-        "a": {"nodes": 2, "malleable": application(maximum=4, model={"work": 20.0}), "walltime": 10_000},
-        "b": {"nodes": 2, "malleable": application(maximum=2), "walltime": 10_000},
-        "first": {"nodes": 2, "subtime": 5.0, "delay": 30.0, "walltime": 100},
-        "second": {"nodes": 1, "subtime": 6.0, "delay": 500.0, "walltime": 600},
-    }
-    seen = play(jobs, policy, shrink="to-admit", expansion="fair", expansion_profit=0)
-    assert seen.starts["first"] == 43.0
-    assert seen.starts["second"] > 43.0
 
 
 def waiting(nodes: int, *views: Any, idle: int = 0) -> Scene:

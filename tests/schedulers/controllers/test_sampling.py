@@ -21,23 +21,6 @@ def test_an_application_is_measured_on_larger_sizes_first() -> None:
     assert seen.ends["a"] == pytest.approx(86 + 6 * 20, abs=0.02)
 
 
-def test_nothing_is_measured_where_no_node_is_idle_or_no_time_is_left() -> None:
-    """A neighbour holds the other nodes; a run of two intervals is too short for a change of size and back."""
-    other = {"nodes": 2, "delay": 500.0}
-    seen = play({"other": other, "a": {"nodes": 2, "malleable": application(iterations=12)}}, predictor="online")
-    assert seen.sizes["a"] == [(0, 2)]
-    short = {"nodes": 2, "malleable": application(iterations=4)}
-    assert play({"a": short}, predictor="online").sizes["a"] == [(0, 2)]
-
-
-def test_expansion_waits_for_the_measurements() -> None:
-    """Off-line it expands at the first control point and stays; on-line at the first one after it is back."""
-    job = {"nodes": 2, "malleable": application(iterations=40)}
-    assert play({"a": job}, expansion="speedup").sizes["a"] == [(0, 2), (43, 4)]
-    seen = play({"a": job}, expansion="speedup", predictor="online", sampled_sizes=1)
-    assert seen.sizes["a"] == [(0, 2), (43, 4), (86, 2), (129, 4)]
-
-
 def test_sizes_in_between_are_interpolated_and_the_description_is_not_looked_at() -> None:
     """Measured 20 s on 2 nodes and 10 s on 4: 40 node-seconds each, so 13.3 s on 3, where 19 s are described."""
     described = read_application(application(model=CURVE), 2)

@@ -14,7 +14,6 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.description.generate import generate
 from spillway.protocol.messages import (
     BatsimConfig,
-    CallMeLater,
     ExecuteJob,
     JobCompleted,
     JobState,
@@ -162,24 +161,6 @@ def test_growing_and_shrinking_at_control_points() -> None:
     assert wire.told.ends
     assert wire.records[0].sizes == [(0.0, 2), (63.0, 5), (119.0, 3)]
     assert wire.records[0].node_seconds == 2 * 10 + 5 * 109 + 3 * 43
-
-
-def test_exclusive_io_waits_for_its_turn() -> None:
-    """The second one writes when the first one has written; its delay is known, and a call was requested."""
-    wire = Wire(job("1"), job("2"))
-    for sub_id in ("w0%1!0", "w0%2!0"):
-        wire.complete(sub_id, 60.0)
-    for sub_id in ("w0%1!1", "w0%2!1"):
-        wire.complete(sub_id, 120.0)
-    assert wire.running == ["w0%1!2"]
-    assert wire.last(CallMeLater).at == 1000.0
-    wire.complete("w0%1!2", 130.0)
-    assert wire.running == ["w0%1!3", "w0%2!2"]
-    wire.complete("w0%2!2", 140.0)
-    ended = wire.runtime.take_reports()
-    assert [(phase.id, phase.asked_s, phase.begin_s, phase.end_s) for phase in ended] == [
-        ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
-    ]  # fmt: skip
 
 
 def test_what_it_needs() -> None:

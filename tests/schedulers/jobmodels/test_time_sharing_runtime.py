@@ -10,22 +10,14 @@ import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError
 from spillway.protocol.messages import (
-    BatsimConfig,
     CallMeLater,
     ExecuteJob,
     JobState,
-    JobSubmitted,
     KillJob,
-    Message,
-    ResourceInfo,
-    SimulationBegins,
 )
-from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.model.decisions import Arrange, Decision, Kill, Start
-from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
@@ -237,39 +229,3 @@ def test_only_shared_nodes_allow_moves() -> None:
 
     with pytest.raises(DecisionRefused, match="only be moved where they share nodes"):
         mini(Session(Rigid((0, 1), (2, 3)), rigid()), MiniMachine(4), [MiniJob(0.0, 2, 9.0, 5.0)])
-
-
-def test_why_jobs_wait() -> None:
-    """The first misfit lacks nodes; those after it keep the order."""
-
-    class Noting(Observer):
-        """Keeps the last notes."""
-
-        def notes(self, now_s: float, notes: PassNotes) -> None:
-            """Keep them."""
-            self.last = notes.notes
-
-    reported = Noting()
-    session = opened(Gang(level=1), observer=reported, explain=True)
-    session.handle(Message(0.0, submissions(3, 2, 1)))
-    assert [(reported.last[f"w!{n}"].role, reported.last[f"w!{n}"].binding) for n in range(3)] == [
-        (Role.STARTED, None), (Role.PASSED_OVER, Binding.NODES), (Role.PASSED_OVER, Binding.ORDER)
-    ]  # fmt: skip
-
-
-def opened(policy: Gang, io_path: str = "", **options: Any) -> Session:
-    """A session with four nodes and their way to a file system."""
-    session = assemble(policy, Settings(), **options)
-    properties = {"io_path": io_path} if io_path else {}
-    hosts = tuple(ResourceInfo(number, f"n{number}", properties=properties) for number in range(4))
-    session.handle(Message(0.0, (SimulationBegins(0.0, hosts, (), BatsimConfig(dynamic_jobs_enabled=True)),)))
-    return session
-
-
-def submissions(*sizes: int, **fields: Any) -> tuple[JobSubmitted, ...]:
-    """Jobs of these sizes, with these fields."""
-    profile = {"type": "delay", "delay": 5.0}
-    return tuple(
-        JobSubmitted(0.0, f"w!{n}", {"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p", **fields}, profile)
-        for n, size in enumerate(sizes)
-    )

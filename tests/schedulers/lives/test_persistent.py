@@ -89,21 +89,6 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     assert (summary.jobs, summary.rejected) == (3, 1)  # statistics are about jobs with nodes
 
 
-def test_a_later_user_waits_for_the_creation_after_a_destruction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One job creates, uses and destroys: the next of the name is for the others."""
-    jobs = [
-        job(0, 0.0, 2, 20.0, bb_create=created("a", 6), bb_use=["a"], bb_destroy=["a"]),
-        job(1, 1.0, 2, 10.0, bb_use=["a"]),
-        job(2, 2.0, 0, bb_create=created("a", 4)),
-    ]
-    rows, kept, _ = played(tmp_path, monkeypatch, jobs)
-    assert [buffer["created_by"] for buffer in kept] == ["w0!0", "w0!2"]
-    assert float(kept[0]["destroyed_s"]) == pytest.approx(20.0, abs=0.01)
-    assert float(rows["1"]["starting_time"]) == pytest.approx(20.0, abs=0.01)
-
-
 @pytest.mark.parametrize(("jobs", "reason"), [
     ([job(0, 0.0, 2, bb_use=["x"])], "there is no persistent buffer x, and no job that would create it"),
     ([job(0, 0.0, 0, bb_destroy=["x"])], "no persistent buffer x to destroy, and no earlier job creates it"),

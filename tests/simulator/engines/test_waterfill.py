@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spillway.platforms import Platform, platform_from
-from tests.kit.tasks import FluidEngine, Pairs, TaskError, TaskSpec, WaterfillEngine
+from tests.kit.tasks import FluidEngine, Pairs, TaskSpec, WaterfillEngine
 
 MB = 1_000_000
 
@@ -62,17 +62,6 @@ def test_computing_and_blocked_time_of_an_over_allocation() -> None:
     assert engine.busy_s == pytest.approx(12.25)
 
 
-def test_a_cancelled_task_tells_what_it_computed() -> None:
-    """Taken away after 8 s at a factor of 0.75 it has computed 6 s."""
-    platform = platform_from("herbein-small")
-    engine = WaterfillEngine(platform)
-    one, *others = names(platform)
-    engine.start_many([stream(platform, [one], 64, 100), stream(platform, others, 128, 10)])
-    engine.advance(8.0)
-    assert engine.cancel(1) == pytest.approx(0.6)
-    assert engine.next_completion() == pytest.approx(100.0)
-
-
 def test_without_contention_both_models_agree() -> None:
     """Streams that fit take as long as their computation; SimGrid's model adds the route's latency."""
     platform = platform_from("herbein-small")
@@ -103,14 +92,3 @@ def test_a_pure_transfer_is_refused() -> None:
     hosts = (index(platform, names(platform)[0]), index(platform, "pfs"))
     assert engine.start(TaskSpec(hosts, 0.0, Pairs((0,), (1,), (5.0,)))) == -1
     assert engine.active == 0
-
-
-def test_sleeps_and_plain_tasks() -> None:
-    """A task without a stream takes its own time."""
-    platform = platform_from("herbein-small")
-    engine = WaterfillEngine(platform)
-    engine.sleep(3.0)
-    engine.start(TaskSpec((index(platform, names(platform)[0]),), 2e9))
-    assert ended(engine) == [2.0, 3.0]
-    with pytest.raises(TaskError, match="no active task"):
-        engine.cancel(0)
