@@ -205,11 +205,6 @@ def FluidEngine(platform: Platform, network: core.Network | None = None) -> Any:
     return _Tasks(platform, native.FluidEngine(platform, network))
 
 
-def FixedEngine(platform: Platform) -> Any:
-    """The engine of given durations."""
-    return _Tasks(platform, native.FixedEngine(platform))
-
-
 def WaterfillEngine(platform: Platform, whole_units: bool = False) -> Any:
     """The engine of constant streams."""
     return _Tasks(platform, native.WaterfillEngine(platform, whole_units))

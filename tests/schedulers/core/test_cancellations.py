@@ -11,7 +11,7 @@ import pytest
 
 from spillway.experiments.cli import main
 from tests.kit.runs import play_run
-from tests.kit.tables import csv_rows
+from tests.kit.tables import csv_rows, starts
 
 Row = Mapping[str, str]
 
@@ -30,12 +30,6 @@ def played(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Pa
     return play_run(folder, workload, "--platform", "nodes:4", *options)
 
 
-def starts(folder: Path) -> dict[str, int]:
-    """Starts of jobs in whole seconds."""
-    rows = csv_rows(folder / "jobs.csv")
-    return {row["job_id"]: round(float(row["starting_time"])) for row in rows if row["starting_time"]}
-
-
 def left(folder: Path) -> dict[str, tuple[int, str]]:
     """Jobs that left: when, and why."""
     return {row["job_id"]: (round(float(row["time_s"])), row["reason"]) for row in csv_rows(folder / "rejections.csv")}
@@ -50,7 +44,7 @@ def test_a_job_holds_its_place_until_it_is_cancelled(policy: str, way: str, tmp_
     """
     jobs = [{"res": 2}, {"subtime": 0, "cancelled_after_s": 30}, {"subtime": 1, "res": 2, "walltime": 400}]
     run = played(tmp_path, jobs, "--policy", policy, *WAYS[way])
-    assert starts(run) == {"1": 0, "3": 30}
+    assert starts(run) == {1: 0, 3: 30}
     assert left(run) == {"2": (30, "its user cancelled it while it waited")}
 
 
@@ -59,7 +53,7 @@ def test_a_job_that_would_start_leaves_then(way: str, tmp_path: Path) -> None:
     """Its run time is not known: job 2 leaves when its turn comes, at 50 s, and 3 starts at once in its place."""
     jobs = [{}, {"subtime": 1, "cancelled_after_s": 1000}, {"subtime": 2}]
     run = played(tmp_path, jobs, "--policy", "easy", *WAYS[way])
-    assert starts(run) == {"1": 0, "3": 50}
+    assert starts(run) == {1: 0, 3: 50}
     assert left(run) == {"2": (50, "it would start now; at the site its user cancelled it later")}
 
 
@@ -73,7 +67,7 @@ def test_cancelled_jobs_and_dependencies(way: str, tmp_path: Path) -> None:
         {"res": 1, "depends": "afterok:2"},
     ]
     run = played(tmp_path, jobs, "--policy", "easy", *WAYS[way])
-    assert starts(run) == {"1": 0, "3": 50}
+    assert starts(run) == {1: 0, 3: 50}
     assert left(run) == {
         "2": (20, "its user cancelled it while it waited"),
         "4": (20, "its dependency afterok:2 can never be met: that job was rejected or cancelled"),
@@ -84,7 +78,7 @@ def test_buffers_and_the_sites_own_schedule(tmp_path: Path) -> None:
     """The policy replay has no use for such a job; it leaves with its wait at the site."""
     jobs = [{"site_wait_s": 0}, {"cancelled_after_s": 20, "site_wait_s": 20}, {"site_wait_s": 60}]
     run = played(tmp_path, jobs, "--policy", "replay")
-    assert starts(run) == {"1": 0, "3": 60}
+    assert starts(run) == {1: 0, 3: 60}
     assert left(run)["2"][0] == 20
 
 
@@ -92,7 +86,7 @@ def test_buffers_and_the_sites_own_schedule(tmp_path: Path) -> None:
 def test_malformed_times(value: Any, tmp_path: Path) -> None:
     """Such a job is rejected, with the field and its value."""
     run = played(tmp_path, [{}, {"cancelled_after_s": value}], "--policy", "easy")
-    assert starts(run) == {"1": 0}
+    assert starts(run) == {1: 0}
     assert "cancelled_after_s" in left(run)["2"][1]
 
 

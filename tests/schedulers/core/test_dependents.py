@@ -18,7 +18,7 @@ from spillway.schedulers.core.dependents import Dependents
 from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind, dependencies_of
 from spillway.schedulers.model.job import Job
 from tests.kit.runs import play_run
-from tests.kit.tables import csv_rows
+from tests.kit.tables import csv_rows, starts
 
 Row = Mapping[str, str]
 
@@ -32,14 +32,6 @@ def _run(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path
         "profiles": {"long": {"type": "delay", "delay": 50}, "longer": {"type": "delay", "delay": 500}},
     }
     return play_run(folder, workload, "--platform", "nodes:4", *options)
-
-
-def _starts(run: Path) -> dict[int, float]:
-    return {
-        int(row["job_id"]): round(float(row["starting_time"]))
-        for row in csv_rows(run / "jobs.csv")
-        if row["starting_time"]
-    }
 
 
 @pytest.mark.parametrize("options", [[], ["--transport", "zmq"], ["--thesis-literal"]], ids=["direct", "zmq", "event"])
@@ -69,7 +61,7 @@ def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
         "easy",
         *options,
     )
-    assert _starts(run) == {1: 0, 2: 50, 3: 50, 4: 60, 6: 150, 7: 130, 8: 100, 11: 200}
+    assert starts(run) == {1: 0, 2: 50, 3: 50, 4: 60, 6: 150, 7: 130, 8: 100, 11: 200}
     refused = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert refused.keys() == {"5", "9", "10"}
     assert refused["5"].startswith("its dependency afternotok:1 can never be met: that job ended well at 50")
@@ -103,8 +95,8 @@ def test_arrays_and_names(tmp_path: Path) -> None:
         "--policy",
         "fcfs",
     )
-    starts = {row["job_id"]: round(float(row["starting_time"])) for row in csv_rows(run / "jobs.csv")}
-    assert starts == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
+    started = {row["job_id"]: round(float(row["starting_time"])) for row in csv_rows(run / "jobs.csv")}
+    assert started == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "slurm-backfill:sched_interval=1,batch_sched_delay=0"])

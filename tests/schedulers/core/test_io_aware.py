@@ -10,7 +10,6 @@ from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
     JobState,
-    JobSubmitted,
     Message,
     RejectJob,
     ResourceInfo,
@@ -22,6 +21,7 @@ from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
+from tests.kit.messages import submitted
 from tests.schedulers.runtimes import rigid
 
 MB = 1_000_000
@@ -38,12 +38,6 @@ def begins(platform: Platform) -> SimulationBegins:
         ),
         (),
     )
-
-
-def submitted(number: int, nodes: int, rate_mb: int) -> JobSubmitted:
-    """A job of ten seconds."""
-    job = {"id": f"w0!{number}", "subtime": 0.0, "res": nodes, "walltime": 10.0, "profile": "p"}
-    return JobSubmitted(0.0, f"w0!{number}", job | {"io_rate": rate_mb * MB})
 
 
 class Reasons(Observer):
@@ -65,7 +59,7 @@ def test_example_of_section_3_4(policy: str) -> None:
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     bandwidth = {link.name: link.capacity_bytes_per_s for link in session.machine.links}
     assert {bandwidth[name] for name in bandwidth if name.startswith("lowest") or "lowest" in name} == {256 * MB}
-    first = session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 3, 128))))
+    first = session.handle(Message(0.0, (submitted(1, 1, io_rate=64 * MB), submitted(2, 3, io_rate=128 * MB))))
     assert [(event.job_id, event.alloc) for event in first.events if isinstance(event, ExecuteJob)] == [("w0!1", (0,))]
     assert session.waiting == 1
     session.check()
@@ -91,7 +85,12 @@ def test_which_level_stops_job_2() -> None:
 
     session = Session(look, rigid())
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
-    session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 2, 128), submitted(3, 3, 128))))
+    session.handle(
+        Message(
+            0.0,
+            (submitted(1, 1, io_rate=64 * MB), submitted(2, 2, io_rate=128 * MB), submitted(3, 3, io_rate=128 * MB)),
+        )
+    )
     assert noted == [(1, 2), None]
 
 
@@ -100,7 +99,7 @@ def test_a_job_that_can_never_fit_is_refused_with_the_level() -> None:
     reasons = Reasons()
     session = Session(POLICIES["easy"].build(), rigid(), observer=reasons)
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
-    reply = session.handle(Message(0.0, (submitted(1, 4, 128),)))
+    reply = session.handle(Message(0.0, (submitted(1, 4, io_rate=128 * MB),)))
     assert [type(event) for event in reply.events] == [RejectJob]
     assert "network" in reasons.texts[0]
 
@@ -109,7 +108,7 @@ def test_io_ignorant_sessions_start_both() -> None:
     """Without bandwidth among the resources, Job 2 starts beside Job 1: the over-allocation of Figure 3."""
     session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(defaults=MachineDefaults(bandwidth=False)))
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
-    reply = session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 3, 128))))
+    reply = session.handle(Message(0.0, (submitted(1, 1, io_rate=64 * MB), submitted(2, 3, io_rate=128 * MB))))
     assert [event.job_id for event in reply.events if isinstance(event, ExecuteJob)] == ["w0!1", "w0!2"]
 
 

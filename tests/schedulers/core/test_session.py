@@ -11,8 +11,6 @@ from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     ExecuteJob,
-    JobCompleted,
-    JobState,
     JobSubmitted,
     KillJob,
     Message,
@@ -20,9 +18,7 @@ from spillway.protocol.messages import (
     NotifyRegistration,
     Reply,
     RequestedCall,
-    ResourceInfo,
     SetResourceState,
-    SimulationBegins,
     SimulationEnds,
 )
 from spillway.schedulers.core.session import Session
@@ -33,23 +29,8 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Correction, UserHistory
 from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import View
+from tests.kit.messages import begins, completed, submitted
 from tests.schedulers.runtimes import rigid
-
-
-def begins(nodes: int = 4, config: BatsimConfig | None = None) -> SimulationBegins:
-    """A machine of equal nodes."""
-    return SimulationBegins(0.0, tuple(ResourceInfo(i, f"n{i}") for i in range(nodes)), (), config or BatsimConfig())
-
-
-def submitted(number: int, nodes: int, at: float = 0.0, walltime: float = 10.0) -> JobSubmitted:
-    """A job of the first workload."""
-    job_id = f"w0!{number}"
-    return JobSubmitted(at, job_id, {"id": job_id, "subtime": at, "res": nodes, "walltime": walltime, "profile": "p"})
-
-
-def completed(number: int, at: float) -> JobCompleted:
-    """A success."""
-    return JobCompleted(at, f"w0!{number}", JobState.COMPLETED_SUCCESSFULLY, 0, ())
 
 
 def started(reply: Reply) -> list[str]:
@@ -181,7 +162,7 @@ def test_prediction_is_corrected_when_exceeded() -> None:
     session = opened("easy", 2, terms=Terms(estimator=history))
 
     def of_user(number: int, at: float) -> JobSubmitted:
-        event = submitted(number, 2, at, 1000.0)
+        event = submitted(number, 2, at, walltime=1000.0)
         return JobSubmitted(at, event.job_id, event.job | {"user": 7})
 
     session.handle(Message(0.0, (of_user(0, 0.0),)))

@@ -21,7 +21,6 @@ from spillway.experiments.run.recorder import write_machine
 from spillway.protocol.messages import (
     JobCompleted,
     JobState,
-    JobSubmitted,
     Message,
     RequestedCall,
     ResourceInfo,
@@ -38,6 +37,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import Holding, Running, View
+from tests.kit.messages import submitted
 from tests.schedulers.jobmodels.dynamic_wire import Told
 from tests.schedulers.jobmodels.dynamic_wire import machine as dynamic_machine
 
@@ -61,13 +61,6 @@ class Faulty(JobModel):
         """Two operations."""
         yield Compute({"type": "delay", "delay": 1.0})
         yield GiveBack((1,), Resource.NODES)
-
-
-def submitted(number: int, nodes: int, bb: int, at: float = 0.0, **fields: float) -> JobSubmitted:
-    """A job of at most 600 s."""
-    job_id = f"w0!{number}"
-    given = {"id": job_id, "subtime": at, "res": nodes, "walltime": 600, "profile": "p", "bb": bb, **fields}
-    return JobSubmitted(at, job_id, given)
 
 
 def opened(policy: Pass, **options: object) -> Session:
@@ -112,7 +105,7 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
     write_machine(session.machine, tmp_path / "machine.json")
     done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
     events = (
-        (100.0, submitted(1, 2, 6, 100.0, stage_out_s=200.0)),
+        (100.0, submitted(1, 2, 100.0, walltime=600, bb=6, stage_out_s=200.0)),
         (160.0, RequestedCall(160.0)),
         (700.0, done),
         (900.0, RequestedCall(900.0)),
@@ -169,7 +162,7 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
         lambda view: [try_start(view, job) for job in view.queue], ProgramRuntime(Rigid()), observer=recorder
     )  # type: ignore[arg-type,return-value]
     session.handle(Message(0.0, (MACHINE,)))
-    session.handle(Message(0.0, (submitted(1, 2, 6),)))
+    session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
     session.handle(Message(9.0, (JobCompleted(9.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
     recorder.close()
     assert (tmp_path / "allocations.csv").read_text(encoding="utf-8").splitlines() == [
@@ -193,7 +186,7 @@ def test_the_guard_refuses(decisions: Callable[[Job], Sequence[Decision]], reaso
     """Another size, another number, no free bytes, nodes in it, no time, twice, nothing there, too early, too late."""
     session = opened(lambda view: decisions(job_in(view, 1)), terms=Terms(lives=lambda job: STAGED))
     with pytest.raises(DecisionRefused, match=reason):
-        session.handle(Message(0.0, (submitted(1, 2, 6),)))
+        session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
 
 
 def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
@@ -206,7 +199,7 @@ def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
 
     session = opened(policy)
     with pytest.raises(DecisionRefused, match=r"storages \[0, 0\] and must be started on just these"):
-        session.handle(Message(0.0, (submitted(1, 2, 5),)))
+        session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=5),)))
 
 
 def test_the_published_timeline_knows_no_lives() -> None:

@@ -10,12 +10,13 @@ import pytest
 from spillway.base.errors import RemoteProtocolError
 from spillway.platforms import parse_platform, platform_from, resolve_platform
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import ExecuteJob, JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
+from spillway.protocol.messages import ExecuteJob, Message, RejectJob, ResourceInfo, SimulationBegins
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.machine import Link, Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.world.machines import Machines
+from tests.kit.messages import submitted
 from tests.properties.mini import Played
 from tests.schedulers.runtimes import rigid
 
@@ -34,20 +35,15 @@ def begins(platform: Platform) -> SimulationBegins:
     return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos)
 
 
-def submitted(number: int, nodes: int, io_rate: int, walltime_s: float = 3600.0) -> JobSubmitted:
-    """A job that streams ``io_rate`` bytes/s per node."""
-    job_id = f"w0!{number}"
-    wire = {"id": job_id, "subtime": 0.0, "res": nodes, "walltime": walltime_s, "profile": "p", "io_rate": io_rate}
-    return JobSubmitted(0.0, job_id, wire)
-
-
 @pytest.mark.parametrize("policy", ["list", "pack", "easy"])
 def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) -> None:
     """8 nodes x 8 GB/s: the link of 5 GB/s carries not even one of these nodes."""
     played = Played()
     session = Session(POLICIES[policy].build(), rigid(), observer=played)
     session.handle(Message(0.0, (begins(thesis()),)))
-    reply = session.handle(Message(0.0, tuple(submitted(number, 8, 8 * GB) for number in range(4))))
+    reply = session.handle(
+        Message(0.0, tuple(submitted(number, 8, walltime=3600.0, io_rate=8 * GB) for number in range(4)))
+    )
     assert [type(event) for event in reply.events] == [RejectJob] * 4
     assert set(played.refused.values()) == {
         "8 nodes x 8 GB/s: the links carry only 0; pfs (5 GB/s) carries 0 of its 96"
@@ -58,7 +54,9 @@ def test_ignorant_sessions_start_them() -> None:
     """Without scheduled bandwidth rates are ignored."""
     session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(defaults=MachineDefaults(bandwidth=False)))
     session.handle(Message(0.0, (begins(thesis()),)))
-    reply = session.handle(Message(0.0, tuple(submitted(number, 8, 8 * GB) for number in range(4))))
+    reply = session.handle(
+        Message(0.0, tuple(submitted(number, 8, walltime=3600.0, io_rate=8 * GB) for number in range(4)))
+    )
     assert [type(event) for event in reply.events] == [ExecuteJob] * 4
 
 
@@ -81,7 +79,9 @@ def test_a_machine_that_states_no_links_refuses_rates() -> None:
     played = Played()
     session = Session(POLICIES["easy"].build(), rigid(), observer=played)
     session.handle(Message(0.0, (begins(unstated()),)))
-    reply = session.handle(Message(0.0, (submitted(0, 8, 1), submitted(1, 8, 0))))
+    reply = session.handle(
+        Message(0.0, (submitted(0, 8, walltime=3600.0, io_rate=1), submitted(1, 8, walltime=3600.0, io_rate=0)))
+    )
     assert [type(event) for event in reply.events] == [RejectJob, ExecuteJob]
     assert played.refused["w0!0"] == (
         "8 nodes x 1e-09 GB/s: the machine has a file system but states no links to it; annotate the platform "

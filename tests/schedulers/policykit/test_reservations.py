@@ -17,7 +17,7 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Reservation
 from tests.kit.runs import play_run
-from tests.kit.tables import csv_rows
+from tests.kit.tables import csv_rows, starts
 from tests.schedulers.policykit.test_preemption import GB, play
 
 _SITE = """
@@ -67,10 +67,6 @@ def _rows(run: Path) -> dict[int, Mapping[str, str]]:
     return {int(row["job_id"]): row for row in csv_rows(run / "jobs.csv")}
 
 
-def _starts(run: Path) -> dict[int, int]:
-    return {job: round(float(row["starting_time"])) for job, row in _rows(run).items() if row["starting_time"]}
-
-
 def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
     """Nodes 0 and 1 are reserved from 100 to 200 s for ann.
 
@@ -91,7 +87,7 @@ def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
     ]
     reservation = _reserved("school", 100, "length_s = 100", 'nodes = "0-1"', 'users = ["ann"]')
     run = _play(tmp_path, jobs, reservation)
-    assert _starts(run) == {1: 100, 3: 0, 4: 60, 5: 210}
+    assert starts(run) == {1: 100, 3: 0, 4: 60, 5: 210}
     rows = _rows(run)
     assert (rows[1]["allocated_resources"], rows[4]["allocated_resources"]) == ("0-1", "2-3")
     reasons = (run / "rejections.csv").read_text()
@@ -123,7 +119,7 @@ def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
         "r", 200, "length_s = 40", "every_s = 90", "licenses = { solver = 3 }", 'tres = { "bb/lua" = 6000000000 }'
     )
     run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
-    assert _starts(run) == {1: 0, 3: 240, 4: 160, 6: 160}
+    assert starts(run) == {1: 0, 3: 240, 4: 160, 6: 160}
     reasons = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert reasons == dict.fromkeys(
         ("2", "5"), "60 s at no time have the job's resources free: every 90 s reservation r keeps them"
@@ -146,7 +142,7 @@ def test_jobs_that_wait_for_ever(
     listed = [{**common, **jobs[0]}, {**common, **jobs[1]}]
     platform = ("--platform", "nodes:4,burst_buffer_total=10GB")
     run = _play(tmp_path, listed, _reserved("r", 1, *reservation), *platform, *options)
-    assert set(_starts(run)) == {2}
+    assert set(starts(run)) == {2}
 
 
 def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) -> None:
@@ -156,7 +152,7 @@ def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) ->
     jobs = [{**common, "run": 20, "at": 0, "bb": GB}, common, {**common, "reservation": "r"}]
     reservation = _reserved("r", 0, "length_s = 500", 'nodes = "0-1"')
     options = ("--platform", "nodes:4,burst_buffer_total=20GB", "--bb-user-limit", "6e9")
-    assert _starts(_play(tmp_path, jobs, reservation, *options)) == {1: 0, 2: 31, 3: 1}
+    assert starts(_play(tmp_path, jobs, reservation, *options)) == {1: 0, 2: 31, 3: 1}
 
 
 def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
@@ -168,7 +164,7 @@ def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
     ]
     gpus = '\n[[gpu]]\ncount = 2\nnodes = "2-3"\n'
     run = _play(tmp_path, jobs, _reserved("r", 5, "length_s = 100", "every_s = 86400", 'nodes = "0-1"') + gpus)
-    assert _starts(run) == {2: 5}
+    assert starts(run) == {2: 5}
     (row,) = csv_rows(run / "rejections.csv")
     assert row["reason"] == "the nodes of reservation r cannot serve the job, even when all are free"
 
@@ -192,7 +188,7 @@ def test_who_may_use_a_reservation(tmp_path: Path) -> None:
         + _reserved("lab", 0, *times, 'accounts = ["lab"]')
     )
     run = _play(tmp_path, jobs, below + reservations)
-    assert set(_starts(run)) == {1, 4, 6, 8}
+    assert set(starts(run)) == {1, 4, 6, 8}
     reasons = {row["job_id"]: row["reason"] for row in csv_rows(run / "rejections.csv")}
     assert reasons == {
         "2": "reservation both is for the account lab, not for 'other'",
@@ -209,7 +205,7 @@ def test_reservations_with_dates_need_the_date_of_time_0(tmp_path: Path, capsys:
     reservation = (
         '[[reservation]]\nname = "down"\nstart = 2026-12-01T08:01:40\nlength_s = 100\nflags = ["MAINT", "ALL_NODES"]\n'
     )
-    assert _starts(_play(tmp_path, [job], reservation, "--begins", "2026-12-01T08:00:00")) == {1: 200}
+    assert starts(_play(tmp_path, [job], reservation, "--begins", "2026-12-01T08:00:00")) == {1: 200}
     text = json.loads((tmp_path / "w.json").read_text())
     options = ["--policy", "easy", "--site", str(tmp_path / "site.toml"), "--no-plots", "--platform", "nodes:4"]
     assert main(["run", str(tmp_path / "w.json"), *options, "--out", str(tmp_path / "two")]) == 2
@@ -219,7 +215,7 @@ def test_reservations_with_dates_need_the_date_of_time_0(tmp_path: Path, capsys:
     (tmp_path / "v.json").write_text(json.dumps(text | {"begins_s": 1_796_112_000}))
     assert main(["run", str(tmp_path / "v.json"), *options, "--out", str(tmp_path / "three")]) == 0
     (run,) = (tmp_path / "three").glob("v_*")
-    assert _starts(run) == {1: 200}
+    assert starts(run) == {1: 200}
     (tmp_path / "v.json").write_text(json.dumps(text | {"begins_s": "December"}))
     assert main(["run", str(tmp_path / "v.json"), *options, "--out", str(tmp_path / "four")]) == 2
     assert "$.begins_s: must be seconds since 1970" in capsys.readouterr().err
@@ -237,7 +233,7 @@ def test_maintenance_at_a_date(tmp_path: Path) -> None:
     options = ["--policy", "fcfs", "--maintenance", "2026-12-01T08:05 10min", "--no-replay", "--no-plots"]
     assert main(["run", str(tmp_path / "jobs.txt"), *options, "--nodes", "4", "--out", str(tmp_path / "out")]) == 0
     (run,) = (tmp_path / "out").glob("jobs_*")
-    assert _starts(run) == {1: 1, 2: 900}
+    assert starts(run) == {1: 1, 2: 900}
 
 
 _DRAWN = st.fixed_dictionaries(
