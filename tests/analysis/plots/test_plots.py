@@ -18,10 +18,9 @@ from spillway.analysis.plots.colours import RAMP, WAIT, by_wait
 from spillway.analysis.plots.distributions import bars, boxen, normalised_boxes, part_bars, tail_strip
 from spillway.analysis.plots.gantt import gantt, node_gantt, storage_gantt
 from spillway.analysis.plots.intervals import interval_lines
-from spillway.analysis.plots.lanes import lane_names
 from spillway.analysis.plots.points import label_points, pareto, promises
 from spillway.analysis.plots.timelines import file_system_timeline, queue_timeline, utilisation_timeline
-from spillway.analysis.tables.jobs import JobTable, MachineInfo
+from spillway.analysis.tables.jobs import JobTable
 from spillway.analysis.tables.timelines import busy_nodes, queue_length
 from tests.analysis.samples import make_table
 
@@ -120,17 +119,6 @@ def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable)
 def test_ticks_of_times(begin_s: float, end_s: float, log: bool, ticks: list[float]) -> None:
     """Round times; also on a narrow logarithmic axis there are several."""
     assert axes.time_ticks(begin_s, end_s, log=log) == ticks
-
-
-def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:
-    """If the machine has several: a Dragonfly's are numbered, others have names."""
-    storages = tuple(
-        dataclasses.replace(host, group=group)
-        for host, group in zip(table.machine.storages, ("g0", "pod-a"), strict=True)
-    )
-    assert lane_names(MachineInfo((), storages)) == ["storage 0 (group 0)", "storage 1 (pod-a)"]
-    ax = storage_gantt(dataclasses.replace(table, machine=dataclasses.replace(table.machine, storages=storages)))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["storage 0 (group 0)", "storage 1 (pod-a)"]
 
 
 def test_the_colours_of_jobs_mean_something(table: JobTable) -> None:

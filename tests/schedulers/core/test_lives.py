@@ -62,25 +62,6 @@ def test_storage_from_100_to_900_and_nodes_from_160_to_700(book: Book) -> None:
     assert book.timeline.breakpoints() == [900.0]
 
 
-def test_some_nodes_back_and_their_storage_kept(book: Book) -> None:
-    """One of two nodes, then the request that served it, then the other's request while its node computes on."""
-    book.start(JOB, ON, 0.0)
-    assert book.give_back("w!1", 10.0, (0,), NODES).allocation == Allocation((1,), (0, 1), 4)
-    book.check()
-    assert book.give_back("w!1", 20.0, (0,), STORAGE).allocation == Allocation((1,), (1,), 4)
-    book.check()
-    running = book.give_back("w!1", 30.0, (1,), STORAGE)
-    assert running.allocation == Allocation((1,))
-    book.check()
-    assert (book.timeline.free_nodes_now(), book.timeline.free_storage_now()) == (3, [10, 10])
-    assert [(part.covering, part.allocation.nodes, part.end_s) for part in running.past] == [
-        (NODES, (0,), 10.0),
-        (STORAGE, (0,), 20.0),
-        (STORAGE, (1,), 30.0),
-    ]
-    book.end("w!1", 40.0)
-
-
 @pytest.mark.parametrize(("nodes", "covering"), [((2,), Resource.ALL), ((0, 3), NODES), ((0,), STORAGE)])
 def test_what_is_not_held_cannot_be_given_back(book: Book, nodes: tuple[int, ...], covering: Resource) -> None:
     """A node of others, or a request that was given back before: refused, nothing is changed."""

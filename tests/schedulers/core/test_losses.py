@@ -55,11 +55,6 @@ def machine() -> Machine:
     return Machine.from_simulation_begins(begins, None)
 
 
-def test_what_an_event_says() -> None:
-    """Bytes by storage index."""
-    assert drained_by(machine(), {"resources": "2-3", "bytes": 10}) == {0: 10, 1: 10}
-
-
 @pytest.mark.parametrize(("data", "place", "expected"), [
     ({"resources": "0", "bytes": 1}, "$.resources", "expected ids of storage nodes with burst buffers (2, 3), got 0"),
     ({"resources": "4", "bytes": 1}, "$.resources", "with burst buffers (2, 3), got 4"),

@@ -131,21 +131,6 @@ def test_which_links_a_stream_is_booked_on() -> None:
     assert [link.capacity_bytes_per_s for link in of_storages.links] == [4 * GB]
 
 
-def test_more_than_the_average_can_be_booked() -> None:
-    """Ten times 4,166,667 bytes/s; no more than the link has for each node, no less than the average. Two jobs of 40
-    nodes that book the whole link, 125 MB/s for each node, run one after the other."""
-    demand = StageStream(IoAware(), 10.0)
-    assert demand(job(3.0, 10), 7200.0, math.inf) == 41_666_670
-    assert demand(job(3.0, 10), 7200.0, 4_200_000.5) == 4_200_000
-    assert demand(job(3.0, 10), 7200.0, 1.0) == 4_166_667
-    session, played = opened(IoAware(book_stages=1000.0), begins(thesis()))
-    session.handle(Message(0.0, (submitted(0, 40, 3.0, 10), submitted(1, 40, 3.0, 10))))
-    assert played.allocations["w0!0"].io_rate == 125_000_000
-    assert list(played.starts) == ["w0!0"]
-    with pytest.raises(OptionError, match=r"0 or at least 1, got 0\.5"):
-        opened(IoAware(book_stages=0.5), begins(thesis()))
-
-
 def test_reasons_reach_the_user() -> None:
     """A rate beside the stages, no walltime, a machine that states no links: three rejections."""
     session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
@@ -155,16 +140,6 @@ def test_reasons_reach_the_user() -> None:
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30), submitted(1, 1, 1.0, 0))))
     assert "states no links" in played.refused["w0!0"]
     assert list(played.starts) == ["w0!1"]
-
-
-def test_a_job_without_nodes_needs_no_bandwidth() -> None:
-    """It creates a persistent buffer, and nothing is booked for it; the next job starts beside it."""
-    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
-    create = submitted(0, 0, 0.0, 0, bb_create=[{"name": "a", "bytes": 10**9}])
-    session.handle(Message(0.0, (create, submitted(1, 2, 3.0, 10))))
-    assert list(session.book.kept) == ["a"]
-    assert list(played.starts) == ["w0!0", "w0!1"]
-    assert not played.refused
 
 
 def test_booking_stages_needs_bandwidth() -> None:

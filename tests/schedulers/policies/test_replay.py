@@ -9,7 +9,6 @@ import pytest
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
-from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.runtimes import rigid
@@ -59,15 +58,6 @@ def test_a_job_without_a_start_is_refused(wait: object) -> None:
     reply = session.handle(Message(0.0, (JobSubmitted(0.0, "w0!0", wire),)))
     assert [type(request) for request in reply.events] == [RejectJob]
     assert "'site_wait_s'" in played.refused["w0!0"]
-
-
-def test_notes_say_until_when_a_job_waits() -> None:
-    """Jobs that are not due are planned; notes of late ones state the missing resources."""
-    played, _ = replayed([job(0.0, 4, 20.0, 10.0), job(0.0, 1, 5.0, 12.0)], explain=True)
-    notes = dict(played.passes)
-    assert notes[0.0].notes["w0!1"].role is Role.PLANNED
-    assert notes[0.0].notes["w0!1"].estimate_s == 12.0
-    assert notes[12.0].notes["w0!1"].binding is Binding.NODES
 
 
 @pytest.mark.parametrize(("patience", "start_s"), [(1e9, 1000.0), (100.0, 130.0)])

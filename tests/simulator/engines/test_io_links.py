@@ -79,12 +79,6 @@ def test_contention_of_figure_3() -> None:
     assert min(grants.values()) == 128 * MB
 
 
-def test_a_second_job_steals_bandwidth_from_the_first() -> None:
-    """Figure 3: Job 2 on the fourth node takes more of the network switch, and Job 1 falls below 128 MB/s."""
-    grants = share(figure_2(448).tree, dict.fromkeys(range(4), 192 * MB))
-    assert min(grants[host] for host in range(3)) == 112 * MB
-
-
 def test_the_over_allocation_of_section_3_4_contends() -> None:
     """Job 2 of section 3.4 started nevertheless (64 on one node, 128 on three): the network switch of 384 is over."""
     tree = figure_2(384).tree
