@@ -1,6 +1,6 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import ModuleType
 from typing import Any, Protocol, Self, TypeVar, final, overload
@@ -715,6 +715,42 @@ class NodePlan:
         """Reserve the chosen nodes for a pair that is to start at ``start_s``; return whether the rules allow it."""
     def keep_started(self, plan_pass: PlanPass, pair: int, nodes: npt.NDArray[np.int64]) -> None:
         """Reserve the nodes on which a pair has just started, to its expected end."""
+
+def pair_columns(
+    jobs: Sequence[Job], partitioned: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Numbers of jobs; of each job in each of its partitions: a row of the table of a :class:`PlanPass`, walltime (s).
+
+    The place of a job is that in ``jobs``, users are numbered as they come. Not ``partitioned``: each job has one pair,
+    with all nodes.
+    """
+
+def leaving_nodes(
+    running: Sequence[Running], words: int, longer_s: Mapping[str, float]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Nodes of running jobs, in the order in which they are expected to leave them.
+
+    Parameters
+    ----------
+    running
+        The jobs; one that holds all but counted pools has ended, and leaves its nodes before all others.
+    words
+        Number of words of a set of nodes.
+    longer_s
+        Extensions of the limits of jobs, by name (s).
+
+    Returns
+    -------
+    tuple
+        ``int64[parts, words]``: nodes held until the same time; these times, in whole seconds as Slurm stores them (s;
+        minus infinity for a job that has ended); numbers of the jobs.
+    """
+
+def node_sets(timeline: Timeline) -> npt.NDArray[np.int64]:
+    """Sets of nodes of a machine, ``int64[sets, words]``: all, then those of each partition.
+
+    Then for each pool that only restricts nodes (a layer of mode 0) the nodes of each of these sets that serve it.
+    """
 
 class PlanSearch:
     """Plans of orders of jobs, and annealing over orders.
@@ -2408,10 +2444,6 @@ class WaitingJobs(Sequence[Job]):
     def __getitem__(self, index: int) -> Job: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Job]: ...
-    def look(self) -> WaitingJobs:
-        """A mark of this moment, for :meth:`since`, that keeps no jobs."""
-    def since(self, before: WaitingJobs) -> tuple[list[Job], list[Job]] | None:
-        """Jobs gone and jobs come since then; ``None`` if too many have, or jobs have other places."""
 
 @final
 class Queue:

@@ -1,13 +1,22 @@
 #include "search/node_space.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "book/holdings.hpp"
+#include "book/timeline.hpp"
+#include "session/queue.hpp"
 
 namespace nb = nanobind;
 
@@ -86,6 +95,112 @@ nb::list reserved(const NodeSpace& self) {
                                 set_of(self.free(static_cast<std::int64_t>(segment)))));
   }
   return found;
+}
+
+nb::tuple pair_columns(nb::handle jobs, bool partitioned) {
+  std::vector<std::int64_t> numbers, cells;
+  std::vector<double> walltimes_s;
+  std::unordered_map<std::string, std::int64_t> users;
+  std::int64_t place = 0;
+  const auto add_job = [&](const Job& job) {
+    numbers.push_back(job.number);
+    const bool asks = std::any_of(job.pools.begin(), job.pools.end(),
+                                  [](std::int64_t amount) { return amount != 0; });
+    const std::int64_t flags =
+        (asks ? PAIR_CALLER : 0) | (job.bb_bytes > 0 ? PAIR_BUFFER : std::int64_t(0));
+    const std::int64_t user = users.emplace(job.user, users.size()).first->second;
+    const auto add = [&](std::int64_t set) {
+      cells.insert(cells.end(), {place, job.nodes, set, user, flags});
+      walltimes_s.push_back(job.walltime_s);
+    };
+    if (!partitioned) add(0);
+    if (partitioned)
+      for (const std::int32_t partition : job.partitions) add(partition + 1);
+    place++;
+  };
+  if (nb::isinstance<Waiting>(jobs)) {
+    const Waiting& waiting = nb::cast<const Waiting&>(jobs);
+    for (std::size_t at = waiting.first; at < waiting.end; at++)
+      if (const JobPtr& job = waiting.line->jobs[at]) add_job(*job);
+  } else {
+    for (const nb::handle job : nb::iter(jobs)) add_job(nb::cast<const Job&>(job));
+  }
+  const std::size_t pairs = walltimes_s.size();
+  return nb::make_tuple(array_of(std::move(numbers)), int_table(std::move(cells), pairs, 5),
+                        array_of(std::move(walltimes_s)));
+}
+
+/// A time as Slurm stores it: the last whole second.
+double whole_s(double time_s) {
+  constexpr double EXACT_S = 1e-6;  // times that differ by less are the same instant
+  return time_s < NEVER ? std::floor(time_s + EXACT_S) : time_s;
+}
+
+/// Whether a job has released its counted pools but still has its nodes: Slurm's state COMPLETING.
+bool has_ended(const Running& running) {
+  return !running.apart.empty() &&
+         std::none_of(running.apart.begin(), running.apart.end(),
+                      [](const HoldingPtr& part) { return part->kinds & POOLS; });
+}
+
+nb::tuple leaving_nodes(nb::handle jobs, std::size_t words, nb::handle longer_s) {
+  struct Part {
+    double end_s;
+    std::int64_t number;
+    const Allocation* nodes;
+  };
+  std::vector<Part> parts;
+  const bool any_longer = nb::len(longer_s) > 0;
+  for (const nb::handle item : nb::iter(jobs)) {
+    const Running& running = nb::cast<const Running&>(item);
+    const bool ended = has_ended(running);
+    double more_s = 0.0;
+    if (any_longer)
+      more_s = nb::cast<double>(longer_s.attr("get")(item.attr("job").attr("name"), 0.0));
+    const auto add = [&](Kinds kinds, const AllocationPtr& held, double end_s) {
+      if (!(kinds & NODES) || held->nodes.empty()) return;
+      parts.push_back({ended ? -NEVER : whole_s(end_s + more_s), running.job->number, held.get()});
+    };
+    if (running.apart.empty()) add(ALL_KINDS, running.allocation, running.end_s);
+    for (const HoldingPtr& part : running.apart) add(part->kinds, part->allocation, part->end_s);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tie(a.end_s, a.number) < std::tie(b.end_s, b.number);
+  });
+  std::vector<std::int64_t> cells(parts.size() * words), numbers;
+  std::vector<double> ends_s;
+  for (std::size_t row = 0; row < parts.size(); row++) {
+    std::uint64_t* bits = words_of(cells.data() + row * words);
+    for (const std::int32_t node : parts[row].nodes->nodes) bits[node >> 6] |= bit_of(node);
+    ends_s.push_back(parts[row].end_s);
+    numbers.push_back(parts[row].number);
+  }
+  return nb::make_tuple(int_table(std::move(cells), parts.size(), words),
+                        array_of(std::move(ends_s)), array_of(std::move(numbers)));
+}
+
+nb::object node_sets(const Timeline& timeline) {
+  const Machine& machine = *timeline.machine();
+  const Facts& facts = machine.facts();
+  std::vector<std::int32_t> all(static_cast<std::size_t>(facts.nodes));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<NodeSpace::Words> sets{machine.bits(all)};
+  for (const std::vector<std::int32_t>& nodes : facts.partitions)
+    sets.push_back(machine.bits(nodes));
+  const std::size_t plain = sets.size();
+  for (const Pool& pool : facts.pools) {
+    if (pool.mode != 0) continue;
+    const NodeSpace::Words through = machine.bits(pool.nodes);
+    for (std::size_t set = 0; set < plain; set++) {
+      sets.push_back(sets[set]);
+      for (std::size_t word = 0; word < through.size(); word++) sets.back()[word] &= through[word];
+    }
+  }
+  std::vector<std::int64_t> cells;
+  for (const NodeSpace::Words& words : sets) {
+    for (const std::uint64_t word : words) cells.push_back(static_cast<std::int64_t>(word));
+  }
+  return nb::cast(int_table(std::move(cells), sets.size(), sets[0].size()));
 }
 
 }  // namespace
@@ -185,6 +300,11 @@ void bind_node_space(nb::module_& module) {
             self.keep_started(pass.table(), pass.rules, pair, words_of_set(nodes));
           },
           nb::arg("plan_pass"), nb::arg("pair"), nb::arg("nodes"));
+
+  module.def("pair_columns", &pair_columns, nb::arg("jobs"), nb::arg("partitioned"));
+  module.def("leaving_nodes", &leaving_nodes, nb::arg("running"), nb::arg("words"),
+             nb::arg("longer_s"));
+  module.def("node_sets", &node_sets, nb::arg("timeline"));
 
   module.attr("PAIR_CALLER") = PAIR_CALLER;
   module.attr("PAIR_WITHOUT") = PAIR_WITHOUT;

@@ -70,28 +70,6 @@ nb::object item(const Waiting& waiting, nb::handle index) {
   return std::move(found);
 }
 
-/// Jobs gone since an earlier pass, and those that have come, in order; `None` where jobs have
-/// other places now, or too many have changed.
-nb::object since(const Waiting& now, const Waiting& before) {
-  if (now.changes != before.changes || before.mark < now.changes->gone) return nb::none();
-  nb::list gone, come;
-  std::vector<JobPtr> fresh;
-  for (std::int64_t at = before.mark; at < now.mark; ++at) {
-    const Changes::Change& change = now.changes->last[std::size_t(at - now.changes->gone)];
-    if (change.came) {
-      fresh.push_back(change.job);
-      continue;
-    }
-    const auto found = std::find(fresh.begin(), fresh.end(), change.job);
-    if (found == fresh.end())
-      gone.append(change.job);
-    else
-      fresh.erase(found);
-  }
-  for (const JobPtr& job : fresh) come.append(job);
-  return nb::make_tuple(gone, come);
-}
-
 }  // namespace
 
 void bind_queue(nb::module_& module) {
@@ -102,16 +80,7 @@ void bind_queue(nb::module_& module) {
       .def("__bool__", [](const Waiting& self) { return self.count > 0; })
       .def("__iter__", [](const Waiting& self) { return Places{self, self.first, false}; })
       .def("__reversed__", [](const Waiting& self) { return Places{self, self.end, true}; })
-      .def("__getitem__", &item, nb::arg("index"))
-      // The same without its jobs: a mark for `since` that keeps nothing.
-      .def("look",
-           [](const Waiting& self) {
-             Waiting mark = self;
-             mark.line = nullptr;
-             mark.first = mark.end = mark.count = 0;
-             return mark;
-           })
-      .def("since", &since, nb::arg("before"));
+      .def("__getitem__", &item, nb::arg("index"));
 
   nb::class_<Queue>(module, "Queue")
       .def(nb::init<>())

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -101,32 +100,10 @@ struct Line {
   std::unordered_map<JobRequest, std::size_t, JobRequestHash> group_by_;
 };
 
-// Jobs that came to a queue and left it, in order; the last ones only.
-struct Changes {
-  static constexpr std::size_t MOST = 256;
-  struct Change {
-    JobPtr job;
-    bool came;
-  };
-  std::deque<Change> last;
-  std::int64_t gone = 0;  // changes before the first of these
-
-  std::int64_t count() const { return gone + std::int64_t(last.size()); }
-  void add(const JobPtr& job, bool came) {
-    last.push_back({job, came});
-    if (last.size() > MOST) {
-      last.pop_front();
-      ++gone;
-    }
-  }
-};
-
 // A part of a line as a pass sees it: the jobs at places [first, end), and their number.
 struct Waiting {
   std::shared_ptr<Line> line;
   std::size_t first = 0, end = 0, count = 0;
-  std::shared_ptr<Changes> changes;
-  std::int64_t mark = 0;  // number of changes so far
 };
 
 class Queue {
@@ -157,14 +134,12 @@ class Queue {
     last_ = std::max(last_, job->number);
     places_[job->id] = line_->jobs.size();
     line_->add(job);
-    history_->add(job, true);
   }
 
   // Remove a job that no longer waits.
   void remove(const std::string& job_id) {
     const auto found = places_.find(job_id);
     gone_.push_back(found->second);
-    history_->add(line_->jobs[found->second], false);
     places_.erase(found);
   }
 
@@ -172,7 +147,7 @@ class Queue {
   Waiting shown() {
     put_in_order();
     let_go();
-    return {line_, first_, line_->jobs.size(), size(), history_, history_->count()};
+    return {line_, first_, line_->jobs.size(), size()};
   }
 
   // First fault of the queue against itself, in words; empty: none.
@@ -202,7 +177,6 @@ class Queue {
     std::stable_sort(all.begin(), all.end(),
                      [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
     lay_out(std::move(all));
-    history_ = std::make_shared<Changes>();  // jobs have other places now
   }
 
   bool has_place(const JobPtr& job) const {
@@ -238,7 +212,6 @@ class Queue {
   }
 
   std::shared_ptr<Line> line_ = std::make_shared<Line>();
-  std::shared_ptr<Changes> history_ = std::make_shared<Changes>();
   std::unordered_map<std::string, std::size_t> places_;
   std::vector<std::size_t> gone_;
   std::size_t first_ = 0;

@@ -34,7 +34,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import RecordedPasses, SlurmBackfill
 from spillway.schedulers.policykit.nodespace import EXACT_S
-from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
+from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.native import FixedEngine
@@ -123,8 +123,8 @@ class _PriorityProbe:
     def __call__(self, view: View) -> None:
         while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:
             pairs = [(at, place) for at, job in enumerate(view.waiting) for place in job.partitions]
-            at, partitions = np.array(pairs, np.intp).reshape(-1, 2).T
-            found = priorities_of(view).in_partitions(view.waiting, at, partitions)[:, PRIORITY]
+            at, numbers = np.array([at for at, _ in pairs], np.intp), np.array([job.number for job in view.waiting])
+            found, _ = priorities_of(view).in_partitions(view.waiting, numbers, at)
             names = [(int(view.waiting[at].name), view.machine.partitions[place].name) for at, place in pairs]
             self.priorities.append(dict(zip(names, found.astype(int).tolist(), strict=True)))
 

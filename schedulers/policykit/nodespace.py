@@ -28,18 +28,16 @@ from spillway.core import (
     PAIR_WITHOUT,
     NodePlan,
     PlanPass,
-    Resource,
+    leaving_nodes,
+    node_sets,
 )
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
-from spillway.schedulers.policykit.view import Running, TakenNodes, View
+from spillway.schedulers.policykit.view import TakenNodes, View
 
 Words = npt.NDArray[np.int64]
 """A set of nodes: node i is bit i % 64 of word i // 64."""
-
-_HELD, _SETS = "held nodes", "sets of nodes"
-"""Keys of the cache."""
 
 EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
@@ -67,7 +65,7 @@ class NodeSpace:
         ``int64[sets, words]``: all nodes, then those of each partition.
     usable
         Nodes that are not out.
-    held
+    leaving
         Nodes of running jobs.
     taken
         Nodes taken over intervals, as if they were reserved.
@@ -83,12 +81,12 @@ class NodeSpace:
         now_s: float,
         sets: npt.NDArray[np.int64],
         usable: Words,
-        held: HeldNodes,
+        leaving: LeavingNodes,
         taken: Sequence[TakenNodes] = (),
     ) -> None:
-        self._now_s, self._held, self._started, self._taken = now_s, held, list[StartedJob](), taken
+        self._now_s, self._leaving, self._started, self._taken = now_s, leaving, list[StartedJob](), taken
         self.sets, self._usable = sets, usable
-        self.plan = NodePlan(now_s, sets, usable, usable & ~held.nodes)
+        self.plan = NodePlan(now_s, sets, usable, usable & ~np.bitwise_or.reduce(leaving.nodes, initial=0))
 
     @property
     def idle(self) -> Words:
@@ -106,15 +104,10 @@ class NodeSpace:
 
         ``longer_s``: extensions of the time limits of jobs, by name (s).
         """
-        cache = view.cache
-        sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
-        held: HeldNodes | None = cache.get(_HELD)
-        if sets is None or held is None:
-            sets = cache[_SETS] = sets_of(view.machine)
-            held = cache[_HELD] = HeldNodes(sets.shape[1])
-        held.bring_up(view.running, longer_s)
+        sets = node_sets(view.timeline)
+        leaving = LeavingNodes(*leaving_nodes(view.running, sets.shape[1], longer_s))
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
-        return cls(whole_s(view.now_s), sets, usable, held, view.taken)
+        return cls(whole_s(view.now_s), sets, usable, leaving, view.taken)
 
     def idle_of_sets(self) -> npt.NDArray[np.int64]:
         """Number of idle nodes of each set."""
@@ -148,15 +141,13 @@ class NodeSpace:
         resolution_s
             Intervals are rounded to multiples of it (s).
         """
-        held, words, started = self._held, len(self._usable), self._started
-        rows, ends_s, numbers = held.in_order(started)
+        words = len(self._usable)
         windows = [
             (taken.start_s, taken.end_s, looked_at_after(taken, resolution_s), of_nodes(sorted(taken.nodes), words))
             for taken in self._taken
         ]
-        table = held.rows if not started else np.concatenate((held.rows, [job.nodes for job in started]))
-        ended = int(np.count_nonzero(ends_s == _ENDED_S))
-        self.plan.stack(table[rows], ends_s, numbers, ended, windows)
+        nodes, ends_s, numbers = self._leaving.with_started(self._started)
+        self.plan.stack(nodes, ends_s, numbers, int(np.count_nonzero(ends_s == _ENDED_S)), windows)
 
     def choose(self, nodes: Sequence[int]) -> None:
         """Set the nodes chosen last."""
@@ -182,6 +173,32 @@ class StartedJob(NamedTuple):
     end_s: float
     number: int
     nodes: Words
+
+
+class LeavingNodes(NamedTuple):
+    """Nodes of running jobs, in the order in which they are expected to leave them.
+
+    Attributes
+    ----------
+    nodes
+        ``int64[parts, words]``: nodes held until the same time.
+    ends_s, numbers
+        These times (s), and the numbers of the jobs.
+    """
+
+    nodes: Words
+    ends_s: npt.NDArray[np.float64]
+    numbers: npt.NDArray[np.int64]
+
+    def with_started(self, started: Sequence[StartedJob]) -> LeavingNodes:
+        """These and the nodes of jobs that have started in this pass."""
+        if not started:
+            return self
+        nodes = np.concatenate((self.nodes, [job.nodes for job in started]))
+        ends_s = np.append(self.ends_s, [job.end_s for job in started])
+        numbers = np.append(self.numbers, [job.number for job in started])
+        order = np.lexsort((numbers, ends_s))
+        return LeavingNodes(nodes[order], ends_s[order], numbers[order])
 
 
 class Limits(NamedTuple):
@@ -318,7 +335,7 @@ class Planning:
         )
         for flag, jobs in flags:
             if jobs:
-                table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
+                table[np.array([job in jobs for job in pairs.jobs])[table[:, 0]], 4] |= flag
         counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
         self._starts_s = np.full(len(pairs), np.inf)
         self._pass = PlanPass(
@@ -381,97 +398,11 @@ class Planning:
             yield self._pairs[at].job, self._starts_s.item(at)
 
 
-class HeldNodes:
-    """Nodes held by running jobs, row by row, kept from pass to pass.
-
-    Parameters
-    ----------
-    words
-        Number of words of a set of nodes.
-
-    Attributes
-    ----------
-    nodes
-        All held nodes.
-    rows
-        ``int64[..., words]``: nodes held until the same time.
-    """
-
-    def __init__(self, words: int) -> None:
-        self.nodes: Words = np.zeros(words, np.int64)
-        self.rows = np.zeros((64, words), np.int64)
-        self._ends_s = np.zeros(64)
-        self._numbers = np.zeros(64, np.int64)
-        self._places: dict[Running, tuple[int, ...]] = {}
-        self._spare = list(range(63, -1, -1))
-
-    def bring_up(self, running: Sequence[Running], longer_s: Mapping[str, float]) -> None:
-        """Update to the running jobs, with extensions of the limits of some jobs, by name (s)."""
-        now = set(running)
-        for key in self._places.keys() - now:
-            for place in self._places.pop(key):
-                self.nodes &= ~self.rows[place]
-                self._spare.append(place)
-        if len(now) > len(self._places):
-            for running_job in running:
-                if running_job not in self._places:
-                    self._add(running_job, longer_s.get(running_job.job.name, 0.0) if longer_s else 0.0)
-
-    def _add(self, running: Running, longer_s: float) -> None:
-        found, ended = [], has_ended(running)
-        for holding in running.holdings:
-            if Resource.NODES in holding.covering and holding.allocation.nodes:
-                if not self._spare:
-                    self._grow()
-                place = self._spare.pop()
-                self.rows[place] = bitset(holding.allocation.nodes, len(self.nodes))
-                self.nodes |= self.rows[place]
-                end_s = _ENDED_S if ended else whole_s(holding.end_s + longer_s)
-                self._ends_s[place], self._numbers[place] = end_s, running.job.number
-                found.append(place)
-        self._places[running] = tuple(found)
-
-    def _grow(self) -> None:
-        count = len(self.rows)
-        self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-        self._ends_s = np.concatenate((self._ends_s, np.zeros_like(self._ends_s)))
-        self._numbers = np.concatenate((self._numbers, np.zeros_like(self._numbers)))
-        self._spare += range(2 * count - 1, count - 1, -1)
-
-    def in_order(
-        self, started: Sequence[StartedJob]
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Rows in the order of their expected ends, these ends (s), and the number of each job.
-
-        ``started``: further jobs, with rows after the others.
-        """
-        places = np.fromiter((place for found in self._places.values() for place in found), np.int32)
-        ends_s, numbers = self._ends_s[places], self._numbers[places]
-        if started:
-            places = np.append(places, np.arange(len(started), dtype=np.int32) + np.int32(len(self.rows)))
-            ends_s = np.append(ends_s, [started_job.end_s for started_job in started])
-            numbers = np.append(numbers, [started_job.number for started_job in started])
-        order = np.lexsort((numbers, ends_s))
-        return places[order], ends_s[order], numbers[order]
-
-
 def bitset(nodes: Iterable[int], words: int) -> npt.NDArray[np.int64]:
     """Convert node indices to a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
     bits = np.zeros(words * 64, np.uint8)
     bits[list(nodes)] = 1
     return np.packbits(bits, bitorder="little").view(np.int64)
-
-
-def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
-    """Sets of nodes of a machine, as words: all, then those of each partition.
-
-    Then for each pool that only restricts nodes (:func:`restricting`) the nodes of each of these sets that serve it.
-    """
-    words = (len(machine.nodes) + 63) // 64
-    every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(partition.nodes for partition in machine.partitions))
-    sets = np.array([bitset(nodes, words) for nodes in every])
-    through = [bitset(sorted(machine.layer_nodes(place)), words) for place in restricting(machine)]
-    return np.concatenate((sets, *(sets & nodes for nodes in through)))
 
 
 def restricting(machine: Machine) -> list[int]:
@@ -484,11 +415,6 @@ def looked_at_after(taken: TakenNodes, resolution_s: float) -> float:
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s
     return math.ceil(taken.end_s / resolution_s) * resolution_s + 1.0
-
-
-def has_ended(running: Running) -> bool:
-    """Whether a job has released its counted pools but still has its nodes: Slurm's state ``COMPLETING``."""
-    return bool(running.apart) and not any(Resource.POOLS in part.covering for part in running.apart)
 
 
 def whole_s(time_s: float) -> float:

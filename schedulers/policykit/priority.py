@@ -44,9 +44,6 @@ SKIPPED = "slurm skipped"
 _SPARE = 1000
 """Largest number of rows kept beyond twice the waiting jobs."""
 
-_MANY = 1000
-"""Sorted rows per new one above which new rows are inserted; below, sorting all again is faster."""
-
 _MOST = 2**32 - 1
 """Largest priority."""
 
@@ -95,8 +92,10 @@ class Priorities:
         self._new: dict[int, float] = {}  # time at which rows were added since the last backfill pass, by job number
         self._unplanned: list[int] = []
         self._waiting: Sequence[Job] = ()
-        self._places: dict[str, int] = {}
+        self._places = np.full(64, -1, np.intp)  # of the row of each job, by number; -1: it has none
+        self._jobs = 0  # with rows
         self._rows: Floats = np.empty((32, _COLUMNS))
+        self._count = 0  # of rows in use
 
     def bring_up(self, view: View) -> None:
         """Update to the waiting jobs, and calculate anew if a period has begun since the last time."""
@@ -113,55 +112,49 @@ class Priorities:
             *(number for number, all_did in view.notebook.get(SKIPPED, {}).items() if all_did),
         ]
         if self._weights.fairshare:
-            self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
-        if len(self._places) > 2 * len(self._waiting) + _SPARE:
+            self._sharers.calculate(view, time_s, (job for job in self._waiting if not self._has_row(job)))
+        if self._jobs > 2 * len(self._waiting) + _SPARE:
             self._let_go()
-        self._calculate(self._rows[: len(self._places)])
+        self._calculate(self._rows[: self._count])
 
     def _let_go(self) -> None:
         """Keep the rows of waiting jobs, with the begins of their ages; most others no longer wait."""
-        kept = [job.id for job in self._waiting if job.id in self._places]
-        self._rows[: len(kept)] = self._rows[[self._places[job_id] for job_id in kept]]
-        self._places = {job_id: place for place, job_id in enumerate(kept)}
+        rows, places = list[int](), np.full_like(self._places, -1)
+        kept = [job for job in self._waiting if self._has_row(job)]
+        for job in kept:
+            place, places[job.number] = self._places.item(job.number), len(rows)
+            rows += range(place, place + _rows_for(job))
+        self._rows[: len(rows)] = self._rows[rows]
+        self._places, self._jobs, self._count = places, len(kept), len(rows)
 
-    @property
-    def calculated_s(self) -> float:
-        """Time of the last calculation of priorities (s)."""
-        return self._time_s
+    def _has_row(self, job: Job) -> bool:
+        return job.number < len(self._places) and self._places.item(job.number) >= 0
 
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
-        return [these[place] for place in self._order(self._rows_of(these)).tolist()]
+        places = self._places_of(these, np.array([job.number for job in these], np.intp))
+        return [these[place] for place in self._order(places).tolist()]
 
-    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> Floats:
-        """Rows for jobs in each of their partitions, which the caller keeps (:meth:`order`).
+    def in_partitions(self, jobs: Sequence[Job], numbers: Indices, at: Indices) -> tuple[Floats, Indices]:
+        """Priorities of jobs in each of their partitions, and their order as in :meth:`ordered`.
 
-        Each partition has its own factor, and shares of nodes are of its nodes. ``at``: the place of each pair's job;
-        ``partitions``: its partition.
+        Each partition has its own factor, and shares of nodes are of its nodes.
+
+        Parameters
+        ----------
+        jobs, numbers
+            The jobs, and their numbers.
+        at
+            Place of each pair's job, ascending; a job has a pair for each of its partitions, in the job's order, or one
+            pair without partitions.
         """
-        rows: Floats = self._rows_of(jobs)[at]
-        several = [pair for pair, place in enumerate(at.tolist()) if len(jobs[place].partitions) > 1]
-        for pair in several:
-            job = jobs[at[pair]]
-            fixed, _ = self._terms.of(job, int(partitions[pair]))
-            rows[pair, [_FIXED, _LATER, _TIER]] = *self._sums(job, fixed), fixed.tier
-        if several:
-            self._calculate(rows)
-        return rows
-
-    def order(self, rows: Floats, new: int, *, anew: bool) -> Indices:
-        """Indices of such rows by tier, priority, submission and number; equals keep their order.
-
-        The last ``new`` rows are new, the others are sorted. ``anew``: they are older than the last calculation.
-        """
-        if anew:
-            self._calculate(rows)
-        known = len(rows) - new
-        if anew or known < _MANY * new:
-            return self._order(rows)
-        come = known + self._order(rows[known:])
-        return np.insert(np.arange(known), [_place(rows[:known], rows[row]) for row in come.tolist()], come)
+        places = self._places_of(jobs, numbers)
+        if len(at) > len(jobs):
+            counts = np.bincount(at, minlength=len(jobs))
+            first = np.cumsum(counts) - counts
+            places = places[at] + np.where(counts[at] > 1, 1 + np.arange(len(at)) - first[at], 0)
+        return self._rows[places, PRIORITY], self._order(places)
 
     def _sums(self, job: Job, fixed: FixedTerms) -> tuple[float, float]:
         """Constant terms of a job, at first and after the next calculation."""
@@ -190,41 +183,52 @@ class Priorities:
                 size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
 
-    def _order(self, rows: Floats) -> Indices:
-        return np.lexsort([sign * rows[:, column] for column, sign in reversed(_ORDER)])
+    def _order(self, places: Indices) -> Indices:
+        """Indices of rows by tier, priority, submission and number."""
+        return np.lexsort([sign * self._rows[places, column] for column, sign in reversed(_ORDER)])
 
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
-        try:
-            found = [self._places[job.id] for job in jobs]
-        except KeyError:
-            new = [job for job in jobs if job.id not in self._places]
+        places = self._places_of(jobs, np.array([job.number for job in jobs], np.intp))  # may make rows
+        return self._rows[places]
+
+    def _places_of(self, jobs: Sequence[Job], numbers: Indices) -> Indices:
+        """Place of each job's row."""
+        largest = int(numbers.max(initial=-1))
+        if largest >= len(self._places):
+            self._places = np.append(self._places, np.full(largest + 1, -1, np.intp))
+        places = self._places[numbers]
+        if (places < 0).any():
+            new = [jobs[place] for place in np.flatnonzero(places < 0).tolist()]
             if [*self._waiting[-len(new) :]] != new:  # not all of them are the last arrivals
                 ids = {job.id for job in new}
                 self._add(job for job in self._waiting if job.id in ids)
             self._add(new)
-            found = [self._places[job.id] for job in jobs]
-        return self._rows[found]
+            places = self._places[numbers]
+        return places
 
     def _add(self, jobs: Iterable[Job]) -> None:
-        """Add rows for jobs without one."""
-        places, first = self._places, len(self._places)
+        """Add rows for jobs without one: its own, and one for each of several partitions."""
+        first = self._count
         for job in jobs:
-            if job.id in places:
+            if self._has_row(job):
                 continue
-            place = places[job.id] = len(places)
+            self._places[job.number] = self._count
+            self._jobs += 1
             self._new[job.number] = self._now_s
-            if place == len(self._rows):
-                self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
-            fixed, _ = self._terms.of(job)
             sharer = self._sharers.place(job.account, job.user)
             submit_s = submitted_s(job)
             # The age of a job held by dependencies counts from the first pass after its release.
             waits_s = self._now_s if job.held_s else job.submit_time_s
             since_s = math.floor(submit_s if self._accrue_always else waits_s)
-            sums = self._sums(job, fixed)
-            self._rows[place] = *sums, self._time_s, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
-        if len(places) > first:
-            self._calculate(self._rows[first : len(places)])
+            for partition in (None, *job.partitions[: _rows_for(job) - 1]):
+                if self._count == len(self._rows):
+                    self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+                fixed, _ = self._terms.of(job) if partition is None else self._terms.of(job, partition)
+                sums = self._sums(job, fixed)
+                self._rows[self._count] = *sums, self._time_s, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
+                self._count += 1
+        if self._count > first:
+            self._calculate(self._rows[first : self._count])
 
     def _association(self, job: Job) -> float:
         return self._weights.association * self._sharers.association(job)
@@ -255,10 +259,6 @@ def _bounded(values: Floats, least: float, most: float) -> Floats:
     return found
 
 
-def _place(rows: Floats, one: Floats) -> int:
-    """Position of a row among sorted rows, after its equals."""
-    low, high = 0, len(rows)
-    for column, sign in _ORDER:
-        values, value = sign * rows[low:high, column], sign * one[column]
-        low, high = low + int(np.searchsorted(values, value)), low + int(np.searchsorted(values, value, "right"))
-    return high
+def _rows_for(job: Job) -> int:
+    """Number of a job's rows."""
+    return 1 + len(job.partitions) if len(job.partitions) > 1 else 1

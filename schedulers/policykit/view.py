@@ -24,9 +24,6 @@ from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 
-CACHE = "cache"
-"""Key of a notebook: :attr:`View.cache`."""
-
 
 class TakenNodes(NamedTuple):
     """Nodes on which no job may run over an interval (s); ``gap``: between occurrences of the reservation of a pass."""
@@ -184,12 +181,6 @@ class View:
     def at_once(self) -> bool:
         """Whether jobs start with their whole request now or not at all, and no notes are kept."""
         return self.notes is None and self.fewest_nodes is None and not self.held and not self.stages_first
-
-    @property
-    def cache(self) -> dict[str, Any]:
-        """Part of the notebook that only saves time: dropping it between passes changes no decision."""
-        found: dict[str, Any] = self.notebook.setdefault(CACHE, {})
-        return found
 
     def aside(self) -> View:
         """A copy of the pass that shares only the notes: its timeline, random numbers and notebook are separate."""

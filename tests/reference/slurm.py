@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from spillway.core import Resource
+from spillway.core import Resource, Running
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
+from spillway.schedulers.policykit.nodespace import looked_at_after, whole_s
 from spillway.schedulers.policykit.view import View
 
 
@@ -18,6 +18,11 @@ class Plan(NamedTuple):
 
     start_s: float
     nodes: int
+
+
+def has_ended(running: Running) -> bool:
+    """Whether a job has released its counted pools but still has its nodes: Slurm's state ``COMPLETING``."""
+    return bool(running.apart) and not any(Resource.POOLS in part.covering for part in running.apart)
 
 
 class NodeSpace:

@@ -24,10 +24,9 @@ from spillway.schedulers.model.site import (
     Site,
     Weights,
 )
-from spillway.schedulers.policykit import priority
 from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
-from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
+from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from tests.schedulers.policies.scenes import GB, job, view
 
@@ -254,11 +253,9 @@ def ended(*jobs: tuple[str, float, float, int], account: str = "", qos: str = ""
     ])  # fmt: skip
 
 
-def test_a_job_has_a_priority_in_each_of_its_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
     """Weights: partition 400, nodes 150. Four of the 8 nodes of a, factor 10 of at most 40, are 100 + 75; of the 5 of
     b, factor 40 and the higher tier, 400 + 120. A job in a alone with 8 nodes has 100 + 150 there, and comes before it.
-    Rows that are new are put among those that are in order: both of the first job's before and after the other one's;
-    and a second time after their equals.
     """
     weights = Weights(partition=400, tres={"node": 150})
     site = Site(
@@ -267,14 +264,8 @@ def test_a_job_has_a_priority_in_each_of_its_partitions(monkeypatch: pytest.Monk
     )
     both, wide = with_fields(job(0, 4, 60.0), partition="a,b"), with_fields(job(1, 8, 60.0), partition="a")
     queue = [admitted(site, both), admitted(site, wide)]
-    at, places = np.array([0, 0, 1]), np.array([0, 1, 0])
-    priorities = priorities_of(seen(site, queue))
-    rows = priorities.in_partitions(queue, at, places)
-    assert rows[:, PRIORITY].tolist() == [175, 520, 250]
-    assert priorities.order(rows, 3, anew=False).tolist() == [1, 2, 0]
-    monkeypatch.setattr(priority, "_MANY", 0)
-    assert priorities.order(rows[[2, 0, 1]], 2, anew=False).tolist() == [2, 0, 1]
-    assert priorities.order(rows[[1, 2, 0, 0, 1]], 2, anew=False).tolist() == [0, 4, 1, 2, 3]
+    found, order = priorities_of(seen(site, queue)).in_partitions(queue, np.array([0, 1]), np.array([0, 0, 1]))
+    assert (found.tolist(), order.tolist()) == ([175, 520, 250], [1, 2, 0])
 
 
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:
