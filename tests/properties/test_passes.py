@@ -1,10 +1,9 @@
-"""Shortcuts change no decision: whole passes, and passes that explain why jobs wait, play each world alike."""
+"""Passes that explain why jobs wait play each world like those that do not."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -20,13 +19,12 @@ from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
-from spillway.schedulers.policykit.view import Holding, PolicyWrapper, Running, View
+from spillway.schedulers.policykit.view import Holding, Running
 from tests.kit.play import converse
 from tests.properties.buffer_cases import SHARING
 from tests.properties.sites import SITES, fields_of
@@ -54,15 +52,6 @@ LIFE_OPTIONS = {
     "slurm": ("slurm", f"slurm:order={MULTIFACTOR}"),
     "standby": ("standby:bound=5", f"standby:bound=5,order={MULTIFACTOR}"),
 }
-
-
-class Whole(PolicyWrapper):
-    """A policy without the cache that only saves time from pass to pass."""
-
-    def __call__(self, view: View) -> Iterable[Decision]:
-        """Run one pass without the cache of earlier ones."""
-        view.cache.clear()
-        return self.policy(view)
 
 
 class Story(Observer):
@@ -153,14 +142,12 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
 
 
 def play(
-    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False,
+    spec: SessionSpec, data: dict[str, Any], *, explain: bool = False, check: bool = False,
     platform: Platform = TINY,
 ) -> tuple[Any, ...]:  # fmt: skip
     """All that happens to jobs, all replies, and how far the generator was used."""
     story, replies = Story(), list[Reply]()
     session = spec.session(story, explain=explain)
-    if whole:
-        session._policy = Whole(session._policy)
     converse(session, platform, data, spec=spec, replies=replies, check=check)
     assert story.lines
     return story.lines, replies, session._views.rng.getstate()
@@ -168,7 +155,7 @@ def play(
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_world(policy: str, life: str, model: str) -> None:
-    """Normal passes, passes without caches, and explained ones give the same results."""
+    """Normal passes and explained ones give the same results."""
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"{policy} {life} {model} {seed}")
         spec, data = spec_of(rng, policy, life, model), workload(model.partition(":")[0], jobs(rng))
@@ -177,7 +164,7 @@ def test_every_world(policy: str, life: str, model: str) -> None:
         for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
             profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
         expected = play(spec, data)
-        assert play(spec, data, whole=not seed % 2, explain=seed % 2 > 0) == expected, spec
+        assert play(spec, data, explain=True) == expected, spec
 
 
 @pytest.mark.parametrize("covered", COVERED)
@@ -190,4 +177,4 @@ def test_without_spare_nodes(covered: str) -> None:
         spec, data = SessionSpec("easy", options, "rigid", settings=settings), workload("rigid", jobs(rng))
         for stated in data["jobs"]:
             stated |= fields_of(rng)
-        assert play(spec, data, whole=True) == play(spec, data), spec
+        assert play(spec, data, explain=True) == play(spec, data), spec
