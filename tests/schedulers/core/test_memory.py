@@ -27,7 +27,7 @@ STORAGES = (
     ResourceInfo(8, "s0", properties={"capacity_bytes": "1e12"}),
     ResourceInfo(9, "pfs"),
 )
-BEFORE, JOBS = 150, 200
+BEFORE, JOBS = 300, 400
 PROFILE = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0.0}
 
 
