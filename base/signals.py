@@ -70,6 +70,30 @@ def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> I
 
 
 @contextlib.contextmanager
+def deferred() -> Iterator[None]:
+    """Let signals that stop this process act when the block ends, in the main thread; elsewhere none acts anyway.
+
+    Blocking them is not enough where there are other threads, to which the system then gives them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before: dict[int, Callable[[int, FrameType | None], object]] = {}
+    try:
+        for stopping in _STOPPING:
+            if callable(handler := signal.getsignal(stopping)):
+                before[stopping] = handler
+                signal.signal(stopping, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
+        for number in dict.fromkeys(came):
+            signal.raise_signal(number)
+
+
+@contextlib.contextmanager
 def held_back() -> Iterator[Callable[[], None]]:
     """Block signals that stop this process until the block ends, which makes something that must not be left half made.
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, play, tell
+from spillway.base.arguments import PROGRAM, SIGNALLED, Parser, UsageError, complain, how, play, tell
 from spillway.base.near import near
 from spillway.experiments.campaign.workers import signals
 
@@ -71,6 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         complain(error)
         return error.exit_code
+    except KeyboardInterrupt as stop:  # before the command has begun
+        complain(how(number := signals.number_of(stop)), is_error=False)
+        return SIGNALLED + number
 
 
 def _load_beside(words: Sequence[str]) -> None:

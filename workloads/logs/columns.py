@@ -351,6 +351,14 @@ def name(text: str) -> str:
     return "" if text.lower() in UNKNOWN or text == "None assigned" else text
 
 
+_WHOLE = frozenset({str, int})
+"""Types of cells of which int() makes no other number; Boolean values and fractions are read one by one."""
+
+
+def _is_float(cell: Any) -> bool:
+    return type(cell) is float
+
+
 def fast_whole(cells: Sequence[Any], least: int = -1, most: int = 2**53) -> Ints | None:
     """Whole numbers of a range, all at once."""
     if isinstance(cells, np.ndarray):
@@ -358,6 +366,9 @@ def fast_whole(cells: Sequence[Any], least: int = -1, most: int = 2**53) -> Ints
     try:
         joined = "".join(cells) if cells and isinstance(cells[0], str) else ""
         if not joined.isascii() or "_" in joined:  # int() reads digits of other scripts, and underscores
+            return None
+        kinds = set(map(type, cells)) - _WHOLE
+        if kinds and (kinds != {float} or not all(map(float.is_integer, filter(_is_float, cells)))):
             return None
         found = np.array(list(map(int, cells)), dtype=np.int64)
     except (ValueError, TypeError, OverflowError):

@@ -210,10 +210,29 @@ def recognised(head: LogHead, log: LogFile) -> str:
         raise WorkloadError(
             f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
         )
-    hint = next((words for pattern, words in _HINTS.items() if re.match(pattern, head.first)), "")
+    if lacking := _nearly(names):
+        raise WorkloadError(lacking, log.where)
+    hint = "" if is_parquet else next((words for pattern, words in _HINTS.items() if re.match(pattern, head.first)), "")
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     raise WorkloadError(
         f"the format is not known{hint}: {seen}; known formats (--format states one): {known}", log.where
+    )
+
+
+def _nearly(names: Names) -> str:
+    """Words on the needed columns that these lack, where they have most of those of a format; "": of none."""
+    nearest: list[tuple[int, str, str]] = []
+    for name, form in FORMATS.items():
+        needed = [some.lower().split("|") for some in form.needed.split()]
+        lacking = [some for some in needed if set(names).isdisjoint(some)]
+        if lacking and len(lacking) * 3 <= len(needed):
+            nearest.append((len(lacking), name, " and ".join(" or ".join(some) for some in lacking)))
+    if not nearest:
+        return ""
+    _, name, missing = min(nearest)
+    return (
+        f"the {FORMATS[name].what} ({name}) needs the column {missing}, which is not among its columns "
+        f"{shown(', '.join(names), 200)}: name it so, or take another format (--format)"
     )
 
 

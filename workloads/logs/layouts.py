@@ -201,7 +201,7 @@ class _Table:
         kept = len(self._parts) if last else len(self._parts) - 1
         if kept <= 0:
             return
-        cells = dict(zip(self._names, zip(*self._parts[:kept], strict=True), strict=True))
+        cells = by_name(self._names, list(zip(*self._parts[:kept], strict=True)), self._book.where)
         yield Rows(self._numbers[:kept], cells, self._texts[:kept])
         del self._numbers[:kept], self._parts[:kept], self._texts[:kept]
 
@@ -291,17 +291,56 @@ def parquet(log: LogFile, book: Book, wanted: Iterable[str]) -> Iterator[Rows]:
     names = [name for name in file.schema_arrow.names if name.lower() in wanted]
     try:
         for batch in file.iter_batches(batch_size=_BATCH, columns=names):
-            cells: dict[str, Sequence[Any]] = {}
+            columns: list[Sequence[Any]] = []
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                if pa.types.is_nested(column.type):
+                    what = f"column {name!r} must hold a value in each row, got the type {column.type}"
+                    raise WorkloadError(what, log.where)
                 if pa.types.is_timestamp(column.type):
                     column = pc.cast(pc.cast(column, pa.timestamp("s", tz=column.type.tz), safe=False), pa.int64())
-                cells[name.lower()] = column.to_pylist()
+                elif pa.types.is_duration(column.type):
+                    column = pc.cast(pc.cast(column, pa.duration("s"), safe=False), pa.int64())
+                    columns.append([spelled(value) for value in column.to_pylist()])
+                    continue
+                elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+                    column = pc.cast(column, pa.large_string())
+                columns.append(column.to_pylist())
+            cells = by_name([name.lower() for name in batch.schema.names], columns, log.where)
             first = book.lines + 1
             book.lines += batch.num_rows
             yield Rows(range(first, first + batch.num_rows), cells, list(zip(*cells.values(), strict=True)))
     except (fault, OSError, OverflowError) as error:
         reason = str(error).split("\n")[0][:120]
         raise WorkloadError(f"cannot be read as parquet: {reason}", log.where) from None
+
+
+def by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], where: str) -> dict[str, Sequence[Any]]:
+    """Columns by their names.
+
+    Raises
+    ------
+    WorkloadError
+        Two columns of one name have other values.
+    """
+    cells: dict[str, Sequence[Any]] = {}
+    for name, column in zip(names, columns, strict=True):
+        if name and name in cells and list(cells[name]) != list(column):
+            row = next(at for at, (one, other) in enumerate(zip(cells[name], column, strict=True)) if one != other)
+            raise WorkloadError(
+                f"two columns are called {name!r}, with other values ({shown(str(cells[name][row]))} and "
+                f"{shown(str(column[row]))}): leave out one",
+                where,
+            )
+        cells[name] = column
+    return cells
+
+
+def spelled(seconds: int | None) -> str:
+    """A duration as Slurm spells it (``1-02:00:00``)."""
+    if seconds is None:
+        return ""
+    days, rest = divmod(seconds, 86_400)
+    return f"{days}-{rest // 3600:02}:{rest % 3600 // 60:02}:{rest % 60:02}"
 
 
 def _parquet(log: LogFile) -> tuple[Any, type[Exception]]:

@@ -116,7 +116,9 @@ def _resources(text: str) -> Resources:
 
 
 def _mega(text: str) -> int:
-    """Bytes of a number of megabytes; 0 is not known."""
+    """Bytes of a number of megabytes, or of a size with its unit; 0 is not known."""
+    if text[-1:].isalpha() and text[:1].isdecimal():
+        return size_of(text)
     found = float(text) if text.replace(".", "", 1).isdecimal() else count_of(text)
     return round(found * MEGA) if found > 0 else -1
 

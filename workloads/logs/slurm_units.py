@@ -112,9 +112,11 @@ def minutes_of(text: str) -> int:
 
 @lru_cache(maxsize=100_000)
 def seconds_of(text: str) -> int:
-    """A number of seconds, rounded; -1 for unknown."""
+    """A number of seconds, rounded, or a duration with hours (``1-02:00:00``); -1 for unknown."""
     if text.lower() in UNKNOWN:
         return -1
+    if text.count(":") == 2:
+        return duration_of(text)
     try:
         number = float(text) if text.isascii() and "_" not in text else LATEST_S + 1.0
     except ValueError:

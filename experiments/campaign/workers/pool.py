@@ -27,6 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from spillway.base.arguments import SIGNALLED
 from spillway.base.main_script import without_main_script
+from spillway.base.signals import deferred, raising
 from spillway.experiments.campaign.workers import signals
 from spillway.experiments.run import offspring
 
@@ -151,10 +152,11 @@ class Pool(Generic[Task]):
             _ensure_server(self._context)
             ours, theirs = self._context.Pipe(duplex=False)
             process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
-            with without_main_script(_plain(self._work), type(task)):
-                process.start()
+            with deferred():  # a signal between the two would leave a run that nobody ends
+                with without_main_script(_plain(self._work), type(task)):
+                    process.start()
+                self._running[ours] = (task, process)
             theirs.close()
-            self._running[ours] = (task, process)
             yield task, RunStart()
 
     def _hear(self, connection: Connection) -> Iterator[tuple[Task, News]]:
@@ -190,9 +192,9 @@ def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection
     offspring.end_without_reader(connection.fileno())  # the fork server, its parent, runs as long as any worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver receives it, too, and ends its workers
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        connection.send(_end_of(work, task, connection.send))
+        with raising(lambda _: SystemExit(1), (signal.SIGTERM,)):
+            connection.send(_end_of(work, task, connection.send))
     except BrokenPipeError:
         return
     except KeyboardInterrupt as stop:

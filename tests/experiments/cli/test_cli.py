@@ -12,6 +12,7 @@ import pytest
 from spillway.base.arguments import Parser
 from spillway.experiments import cli
 from spillway.experiments import cli as commands
+from spillway.experiments.campaign.workers.signals import StopSignal
 
 
 def test_every_command_is_a_module_with_what_it_needs() -> None:
@@ -214,3 +215,17 @@ def test_nothing_to_play_or_too_much(capsys: pytest.CaptureFixture[str]) -> None
     assert "missing: LOG" in capsys.readouterr().err
     assert cli.main(["whatif", "a.swf", "-w", "b.swf", "--set", "load=x2"]) == 2
     assert "expected 1 log, got 2: a.swf, b.swf" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (StopSignal(15), 143)])
+def test_stopped_before_the_command(
+    stop: KeyboardInterrupt, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While its options are made: no traceback."""
+
+    def interrupted(words: object) -> None:
+        raise stop
+
+    monkeypatch.setattr(cli, "build_parser", interrupted)
+    assert cli.main(["list"]) == code
+    assert "stopped" in capsys.readouterr().err

@@ -11,11 +11,21 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
-from spillway.experiments.campaign.workers.pool import News, Pool, Progress, Report, RunEnd, RunFailure, RunStart
+from spillway.experiments.campaign.workers.pool import (
+    LAST_WORDS_S,
+    News,
+    Pool,
+    Progress,
+    Report,
+    RunEnd,
+    RunFailure,
+    RunStart,
+)
 from spillway.experiments.cli.arguments import load_early
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Conduct
@@ -38,6 +48,53 @@ def work(task: str, report: Report) -> None:
         time.sleep(60)
     if kind == "write":
         Path(rest).write_text(str(os.getpid()))
+
+
+class Waiting:
+    """Waits when it is collected: an exception that is raised there is lost."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def __del__(self) -> None:
+        """Say so, and wait for the signal."""
+        self._report(Progress(2.0, 0, 1, 1))
+        time.sleep(1)
+
+
+def work_that_waits_in_a_finaliser(task: str, report: Report) -> None:
+    """Be stopped where Python cannot raise an exception."""
+    del task
+    Waiting(report)
+    time.sleep(60)
+
+
+def test_a_signal_that_is_lost_comes_again() -> None:
+    """A worker that did not hear it went on until it was killed, 5 s later, and left its unfinished folder."""
+    with closing(Pool(work_that_waits_in_a_finaliser, 1).run(["one"])) as news:
+        while not any(isinstance(item, Progress) for item in next(news)):
+            pass
+        begin = time.monotonic()
+    assert time.monotonic() - begin < LAST_WORDS_S - 1
+
+
+def test_a_signal_between_the_start_of_a_worker_and_its_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nobody would end that worker."""
+    started: list[BaseProcess] = []
+    kind = multiprocessing.get_context("forkserver").Process
+    start = kind.start
+
+    def start_and_stop(self: BaseProcess) -> None:
+        start(self)
+        started.append(self)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    monkeypatch.setattr(kind, "start", start_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        ends([f"wait:{tmp_path / 'begun'}"], 1)
+    assert len(started) == 1
+    assert not started[0].is_alive()
 
 
 def ends(tasks: list[str], workers: int = 2) -> dict[str, News]:
