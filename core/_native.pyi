@@ -2422,8 +2422,6 @@ class Book:
         """Expect that a running job will give nodes back at a time."""
     def give(self, job_id: str, now_s: float, nodes: Sequence[int] | None, covering: Resource) -> Any:
         """Give resources back; the changed job, or a fault's number and node."""
-    def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource | None = None) -> Any:
-        """Move the expected end of a running job's resources."""
     def leave(self, job_id: str, until_s: float, now_s: float) -> Any: ...
     def vacate(self, timeline: Timeline, job_id: str, from_s: float, kinds: Resource | None = None) -> None:
         """Free a running job's resources in another timeline from a time on."""

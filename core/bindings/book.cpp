@@ -231,14 +231,6 @@ void bind_book(nb::module_& module) {
             return nb::make_tuple(int(why.code), why.node);
           },
           nb::arg("job_id"), nb::arg("now_s"), nb::arg("nodes").none(), nb::arg("covering"))
-      .def(
-          "expect",
-          [](Book& self, const std::string& job_id, double until_s, double now_s,
-             nb::handle covering) {
-            return self.expect(job_id, until_s, now_s,
-                               covering.is_none() ? ALL_KINDS : kinds_of(covering));
-          },
-          nb::arg("job_id"), nb::arg("until_s"), nb::arg("now_s"), nb::arg("covering") = nb::none())
       .def("leave", &Book::leave, nb::arg("job_id"), nb::arg("until_s"), nb::arg("now_s"))
       .def(
           "vacate",

@@ -365,28 +365,6 @@ RunningPtr Book::give_back(const std::string& job_id, double now_s, const Nodes*
   return refresh(giving, now_s, past);
 }
 
-RunningPtr Book::expect(const std::string& job_id, double until_s, double now_s, Kinds kinds) {
-  advance(now_s);
-  Entry& expected = entry(job_id);
-  std::vector<BookingPtr> before;
-  before.swap(expected.parts);
-  for (const BookingPtr& part : before) {
-    const Kinds moved = part->extra ? 0 : part->kinds & kinds;
-    if (part->kinds & ~moved) {
-      auto rest = std::make_shared<Booking>(*part);
-      rest->kinds = part->kinds & ~moved;
-      enter(expected, std::move(rest));
-    }
-    if (moved) {
-      auto shifted = std::make_shared<Booking>(*part);
-      shifted->kinds = moved;
-      move_end(shifted, std::max(until_s, now_s + OVERDUE_S), now_s);
-      expected.parts.push_back(std::move(shifted));
-    }
-  }
-  return refresh(expected, now_s);
-}
-
 void Book::leave(const std::string& job_id, double until_s, double now_s) {
   advance(now_s);
   Entry& leaving = entry(job_id);

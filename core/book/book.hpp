@@ -124,8 +124,6 @@ class Book {
   };
   RunningPtr give_back(const std::string& job_id, double now_s, const Nodes* nodes, Kinds kinds,
                        GiveBackFault& why);
-  // Change the expected end of a running job's holdings of these kinds; return the changed job.
-  RunningPtr expect(const std::string& job_id, double until_s, double now_s, Kinds kinds);
   // Shorten a running job's bookings to its kill at until_s; later extensions are by OVERDUE_S
   // each.
   void leave(const std::string& job_id, double until_s, double now_s);
