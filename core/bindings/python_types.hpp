@@ -109,7 +109,5 @@ Amount amount_of(nb::handle number);
 nb::object number_of(const Amount& amount);
 
 /// The scheduler's jobs and allocations: the objects themselves.
-inline JobPtr job_of(nb::handle object) { return nb::cast<JobPtr>(object); }
-inline AllocationPtr allocation_of(nb::handle object) { return nb::cast<AllocationPtr>(object); }
 
 }  // namespace spillway::bindings
