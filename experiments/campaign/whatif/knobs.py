@@ -19,7 +19,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.sessions import SITE
 from spillway.experiments.run.spec import Campaign, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.schedulers.model.site import Site, parse_site, site_text
-from spillway.schedulers.policykit.windows import parse_windows, starts_of
+from spillway.schedulers.policykit.reservations import parse_windows, starts_of
 from spillway.schedulers.site_file import site_setting
 from spillway.workloads.conversion.vary import CHANGES, change_of
 

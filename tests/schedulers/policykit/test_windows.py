@@ -17,7 +17,7 @@ from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
-from spillway.schedulers.policykit.windows import Window, parse_windows
+from spillway.schedulers.policykit.reservations import Window, parse_windows
 from tests.kit.runs import play_run
 
 LATE_S = 0.01

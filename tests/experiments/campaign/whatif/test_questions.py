@@ -28,7 +28,7 @@ from spillway.experiments.run.sessions import parse_policy
 from spillway.experiments.run.single import execute
 from spillway.experiments.run.spec import Conduct, PlatformSpec, WorkloadSpec
 from spillway.platforms import parse_platform
-from spillway.schedulers.policykit.windows import starts_of
+from spillway.schedulers.policykit.reservations import starts_of
 from spillway.workloads.batsim.json_file import read_batsim
 from spillway.workloads.conversion.machine_facts import MachineFacts
 from tests.kit.tables import csv_by, csv_rows
