@@ -53,7 +53,7 @@ PLAYED: frozenset[str] = frozenset(
     {"association", "cpu", "gpu", "license", "partition", "priority", "qos", "reservation", "resource"}
 )
 """Tables that are played: weights and shares by the order ``multifactor``, the others under every policy. Parts of
-``scheduler`` are played, too; ``burst_buffer`` is not."""
+``scheduler`` are played, too, and the times ``setup_s`` and ``teardown_s`` of ``burst_buffer``."""
 
 SINGLE = ("priority", "scheduler", "burst_buffer")
 """Tables that may occur once; the others may occur any number of times."""

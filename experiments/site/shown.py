@@ -15,7 +15,7 @@ from spillway.experiments.site.written import changed
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Site
-from spillway.schedulers.model.site_parts import Buffers, Limits
+from spillway.schedulers.model.site_parts import Limits
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
@@ -35,6 +35,8 @@ def _is_left(limits: Limits) -> bool:
     return any(resource not in ("node", "gres/gpu") for count in counts for resource in count)
 
 
+_TIMES = {"setup_s", "teardown_s"}
+_FAILING = {"failing", "failing_seed"}
 _PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
     ("flags of priority beyond those of docs/priority.md", lambda site: set(site.weights.flags) - PLAYED_FLAGS),
     ("limits of resources other than nodes and GPUs", lambda site: any(map(_is_left, _limits(site)))),
@@ -54,7 +56,15 @@ _PARTS: Sequence[tuple[str, Callable[[Site], object]]] = (
     ),
     (
         "settings of burst buffers: their timeouts, and pools beside the platform's",
-        lambda site: site.buffers != Buffers(),
+        lambda site: changed(site.buffers).keys() - _TIMES - _FAILING,
+    ),
+    (
+        "set-up and tear-down of burst buffers, except under --bb-life and --model io",
+        lambda site: changed(site.buffers).keys() & _TIMES,
+    ),
+    (
+        "burst buffers that cannot be made, except under --bb-life slurm and standby",
+        lambda site: changed(site.buffers).keys() & _FAILING,
     ),
 )
 """Parts of a site that no run plays, and whether a site states them."""

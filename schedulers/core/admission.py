@@ -17,6 +17,8 @@ from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.job import Job, job_from_wire, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
+from spillway.schedulers.model.site import FAILS_FIELD
+from spillway.schedulers.model.staging import staging_of
 
 
 class Admission:
@@ -55,6 +57,8 @@ class Admission:
             self._assign.append(counted.assign)
         if any(pool.layer for pool in machine.pools):
             self._assign.append(Layers(machine, placement).assign)
+        if site is not None and (site.buffers.setup_s or site.buffers.teardown_s or site.buffers.failing):
+            self._assign.append(self._set_up)
         self._published = issubclass(terms.timeline, PublishedTimeline)
         self._terms = terms
         self._unplayable = terms.unplayable or refuses
@@ -112,6 +116,24 @@ class Admission:
                     job, reason = assign(job)
         return job, reason
 
+    def _set_up(self, job: Job) -> tuple[Job, None]:
+        """Add the site's set-up and tear-down to the least times of a job's staging, where the model plays these; a
+        buffer that cannot be made has no staging."""
+        if not job.bb_bytes:
+            return job, None
+        assert self._terms.site is not None
+        buffers, staging = self._terms.site.buffers, staging_of(job)
+        fails = bool(job.extras.get(FAILS_FIELD)) or drawn(job.id, buffers.failing_seed) < buffers.failing
+        in_s = 0.0 if fails else staging.in_s
+        added: dict[str, Any] = {
+            "stage_in_s": in_s + buffers.setup_s,
+            "stage_out_s": staging.out_s + buffers.teardown_s,
+        }
+        added |= {FAILS_FIELD: True} if fails else {}
+        profile = {name: value for name, value in job.profile.items() if name not in added}
+        longer = replaced(job, extras={**job.extras, **added}, profile=profile)
+        return (job if self._unplayable(longer) else longer), None
+
     def warnings(self) -> Iterable[str]:
         """Warnings about the workload as a whole."""
         storages = len(self._machine.storages)
@@ -145,3 +167,13 @@ class Admission:
             if reason is not None:
                 return f"persistent buffer {creation.name}: {reason}"
         return None
+
+
+def drawn(job_id: str, seed: int) -> float:
+    """A number from 0 to 1 for a job, the same in every run: its id's FNV-1a hash, mixed as SplitMix64 does."""
+    state = seed
+    for byte in job_id.encode():
+        state = (state ^ byte) * 0x100000001B3 % 2**64
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ state >> shift) * factor % 2**64
+    return (state ^ state >> 31) / 2**64

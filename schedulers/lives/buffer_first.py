@@ -21,6 +21,7 @@ from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Rej
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.rules import Rules, Trait
+from spillway.schedulers.model.site import FAILS_FIELD
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
@@ -112,6 +113,7 @@ class Slurm(Life):
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
         """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""
+        view = yield from _without_failed(view)
         if self.policies_give and isinstance(policy, BufferGiver):
             yield from policy.with_buffers_first(view)
             return
@@ -234,6 +236,24 @@ class Standby(Slurm):
         if later and view.notebook.get(CALLED) != min(later):
             view.notebook[CALLED] = min(later)
             yield WakeAt(max(min(later), view.now_s + 1e-3))
+
+
+def _without_failed(view: View) -> Generator[Decision, None, View]:
+    """Reject jobs whose buffers were set up and could not be made; return the pass without them."""
+    failed = [
+        job
+        for job in (view.queue if view.filled_s else ())
+        if job.extras.get(FAILS_FIELD) is True and job.id in view.filled_s and job.id in view.held
+    ]
+    if not failed:
+        return view
+    for job in failed:
+        holding = view.held[job.id]
+        view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
+        yield Reject(job, "its burst buffer could not be made")
+    ids = {job.id for job in failed}
+    left = {name: holding for name, holding in view.held.items() if name not in ids}
+    return view.showing(tuple(job for job in view.queue if job.id not in ids), left)
 
 
 def apart_s(policy: Policy) -> float:

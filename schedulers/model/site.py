@@ -46,6 +46,9 @@ from spillway.schedulers.model.site_parts import (
     repeated,
 )
 
+FAILS_FIELD = "bb_fails"
+"""Field of a job whose burst buffer cannot be made."""
+
 SITE_FIELDS = (
     JobField(
         PARTITION_FIELD, "job", "text or number; several separated by commas",
@@ -67,6 +70,10 @@ SITE_FIELDS = (
     JobField(
         "nice", "job", "whole number from -2147483645 to 2147483645",
         "amount that its user subtracts from its priority",
+    ),
+    JobField(
+        FAILS_FIELD, "job", "true or false",
+        "its burst buffer cannot be made: it is rejected when it should be filled (`--bb-life slurm`, `standby`)",
     ),
 )  # fmt: skip
 """Fields of a job that only a site gives a meaning."""

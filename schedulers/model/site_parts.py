@@ -284,6 +284,12 @@ class Buffers(Values, frozen=True):
         Requests are rounded up to multiples of it (bytes); 0: not stated.
     stage_in_timeout_s, stage_out_timeout_s
         Time after which a transfer has failed (s); ``None``: never.
+    setup_s, teardown_s
+        Time to make a job's burst buffer before anything is moved into it, and to remove it after all is moved out (s):
+        the buffer is in use meanwhile.
+    failing, failing_seed
+        Share of jobs whose buffer cannot be made, 0 to 1, and the seed of their draws (one for each job, by its id):
+        such a job is rejected when its set-up is over.
     flags
         As Slurm names them (``EnablePersistent``, ``TeardownFailure`` ...).
     """
@@ -293,6 +299,10 @@ class Buffers(Values, frozen=True):
     granularity: Natural = 0
     stage_in_timeout_s: Seconds | None = None
     stage_out_timeout_s: Seconds | None = None
+    setup_s: Seconds = 0.0
+    teardown_s: Seconds = 0.0
+    failing: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    failing_seed: Natural = 0
     flags: tuple[Name, ...] = ()
 
 

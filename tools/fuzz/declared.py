@@ -123,7 +123,7 @@ JOB_DRAWS: Mapping[str, Draw] = {
     "partition": lambda rng: ",".join(rng.sample(_PARTITIONS, rng.choice((1, 1, 2)))),
     "account": _one(*_ACCOUNTS), "qos": _one(*_QOS), "licenses": _one("lic:1", "few:2", "hres:1", "lic:1,few:1"),
     "reservation": _one(*_RESERVATIONS), "gpus": _one(1, 2), "cpus": _one(1, 2),
-    "site_factor": _one(0, 5), "nice": _one(0, 50, -50),
+    "site_factor": _one(0, 5), "nice": _one(0, 50, -50), "bb_fails": _one(True, False),
 }  # fmt: skip
 """Draws of the fields of jobs that belong to a site."""
 
