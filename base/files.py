@@ -343,6 +343,38 @@ def plain_json(data: bytes) -> dict[str, Any] | None:
     return value
 
 
+def plain_parts(data: bytes, *keys: str) -> dict[str, Any] | None:
+    """As :func:`plain_json`, where the members of the lists and objects under some keys stay texts (``msgspec.Raw``).
+
+    Each is read when it is needed: the objects of all together take eight times the memory of the text.
+    """
+    try:
+        top = {} if b"\\u" in data else msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+        found = {key: msgspec.json.decode(text, type=_PARTS if key in keys else Any) for key, text in top.items()}
+        colons = sum(key.count(":") + 1 for key in top)
+        for key, text in top.items():
+            parts: Any = found[key] if key in keys else [text]
+            if isinstance(parts, dict):
+                colons += sum(name.count(":") + 1 for name in parts)
+                parts = parts.values()
+            colons += sum(map(_colons_of, parts))
+        return found if top and colons == data.count(b":") else None
+    except (ValueError, RecursionError, OverflowError):
+        return None
+
+
+_PARTS = list[msgspec.Raw] | dict[str, msgspec.Raw]
+
+
+def _colons_of(part: msgspec.Raw) -> int:
+    """Colons of a part that is written again, without those of repeated names."""
+    value = msgspec.json.decode(part)
+    text = msgspec.json.encode(value)
+    if text.count(b"{") + text.count(b"[") > NESTING.value // 2:
+        refuse_nesting([[value]])
+    return text.count(b":")
+
+
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
     """Read JSON text with the hooks of :func:`json.loads`.
 

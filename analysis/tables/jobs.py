@@ -320,9 +320,9 @@ def _times(path: Path, named: str, timed: str) -> dict[tuple[str, str], float]:
     """Times of one column (s) by workload and another column; empty where the file is missing."""
     if not path.exists():
         return {}
-    columns = _read_columns(path, (named, "workload_name", timed))
+    columns, numbers = _read_columns(path, (named, "workload_name"), (timed,))
     keys = zip(columns["workload_name"], columns[named], strict=True)
-    return dict(zip(keys, _numbers(path, timed, columns[timed]).tolist(), strict=True))
+    return dict(zip(keys, numbers[timed].tolist(), strict=True))
 
 
 def read_jobs(path: Path) -> JobTable:
@@ -335,8 +335,7 @@ def read_jobs(path: Path) -> JobTable:
     AnalysisError
         The file is missing, lacks a column, or has a text in a column of numbers (named with its line).
     """
-    columns = _read_columns(path, COLUMNS)
-    numbers = {name: _numbers(path, name, columns[name]) for name in COLUMNS[2:5] + COLUMNS[6:9]}
+    columns, numbers = _read_columns(path, COLUMNS[:2] + COLUMNS[5:6] + COLUMNS[9:], COLUMNS[2:5] + COLUMNS[6:9])
     walltime = numbers["requested_time"]
     size = len(walltime)
     table = JobTable(
@@ -366,7 +365,7 @@ def read_contention(path: Path) -> Floats:
     name = "contention_slowdown"
     if name not in _header(path):
         return np.zeros(0)
-    values = _numbers(path, name, _read_columns(path, [name])[name])
+    values = _read_columns(path, (), (name,))[1][name]
     return values[~np.isnan(values)]
 
 
@@ -424,9 +423,9 @@ def parse_storage_columns(texts: Sequence[str]) -> tuple[Rows, Ints, Ints]:
 
 def _read_turns(table: JobTable, path: Path) -> Turns:
     """Read the time slices of pre-empted jobs: the rows of ``w0%15`` are those of job ``15`` of ``w0``."""
-    names = ("workload_name", "starting_time", "finish_time", "allocated_resources")
-    columns = _read_columns(path, names)
-    start_s, finish_s = (_numbers(path, name, columns[name]) for name in names[1:3])
+    times = ("starting_time", "finish_time")
+    columns, numbers = _read_columns(path, ("workload_name", "allocated_resources"), times)
+    start_s, finish_s = (numbers[name] for name in times)
     row_of = {
         f"{workload}%{job}": row for row, (workload, job) in enumerate(zip(table.workload, table.job_id, strict=True))
     }
@@ -437,10 +436,9 @@ def _read_turns(table: JobTable, path: Path) -> Turns:
 
 
 def _with_allocations(table: JobTable, path: Path) -> JobTable:
-    columns = _read_columns(
-        path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), (*LIVES_COLUMNS, PARTITION)
-    )
-    sizes = np.append(_numbers(path, "bb_bytes", columns["bb_bytes"]), 0.0)
+    names, optional = ("job_id", "workload_name", "user", "storages"), (*LIVES_COLUMNS, PARTITION)
+    columns, numbers = _read_columns(path, names, ("bb_bytes",), optional)
+    sizes = np.append(numbers["bb_bytes"], 0.0)
     row_of = dict(zip(zip(columns["workload_name"], columns["job_id"], strict=True), itertools.count()))
     rows = list(map(row_of.get, zip(table.workload, table.job_id, strict=True), itertools.repeat(-1)))
 
@@ -468,31 +466,42 @@ def _header(path: Path) -> list[str]:
     return next(read_lines(path, MISSING), (1, []))[1]
 
 
-def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Read columns by name; optional columns that are missing are empty."""
+def _read_columns(
+    path: Path, texts: Sequence[str], numbers: Sequence[str], optional: Sequence[str] = ()
+) -> tuple[dict[str, list[str]], dict[str, Floats]]:
+    """Read columns of texts and of numbers, by name; optional columns of texts that are missing are empty."""
     parts = read_parts(path, MISSING, ROWS_AT_A_TIME)
     header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(parts)[0]]
-    missing = [name for name in names if name not in header]
+    missing = [name for name in (*texts, *numbers) if name not in header]
     if missing:
         found = shown(", ".join(header) or "nothing", 400)
         raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {found}")
-    present = [*names, *(name for name in optional if name in header)]
-    places = [header.index(name) for name in present]
-    columns: list[list[str]] = [[] for _ in present]
+    of_texts: dict[str, list[str]] = {name: [] for name in (*texts, *optional)}
+    of_numbers: dict[str, list[Floats]] = {name: [np.zeros(0)] for name in numbers}
+    present = [(name, header.index(name), dict[str, str]()) for name in of_texts if name in header]
+    places = [(name, header.index(name)) for name in numbers]
+    line = 2
     for part in parts:
-        for column, place in zip(columns, places, strict=True):
-            column += map(itemgetter(place), part)
-    return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
+        for name, place, known in present:
+            cells = [*map(itemgetter(place), part)]
+            of_texts[name] += map(known.setdefault, cells, cells)  # equal texts take memory once
+            if len(known) > ROWS_AT_A_TIME:  # most are of one row
+                known.clear()
+        for name, place in places:
+            of_numbers[name].append(_numbers(path, name, [*map(itemgetter(place), part)], line))
+        line += len(part)
+    return of_texts, {name: np.concatenate(found) for name, found in of_numbers.items()}
 
 
-def _numbers(path: Path, name: str, texts: Sequence[str]) -> Floats:
+def _numbers(path: Path, name: str, texts: Sequence[str], line: int) -> Floats:
+    """Texts as numbers, NaN for empty ones; ``line``: that of the first."""
     with contextlib.suppress(ValueError):
         return np.fromiter(map(float, texts), np.float64, len(texts))
     with contextlib.suppress(ValueError):  # some are empty
         return np.fromiter((float(text or math.nan) for text in texts), np.float64, len(texts))
-    for row, text in enumerate(texts):
+    for row, text in enumerate(texts, start=line):
         try:
             float(text or "nan")
         except ValueError:
-            raise AnalysisError(f"{path}, line {row + 2}: column {name!r} must hold numbers, got {text!r}") from None
+            raise AnalysisError(f"{path}, line {row}: column {name!r} must hold numbers, got {text!r}") from None
     raise AssertionError("unreachable: one of the texts is no number")

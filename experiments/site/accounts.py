@@ -7,23 +7,14 @@ SchedMD, manual page *sacctmgr(1)*; *Resource Limits*.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 
 from spillway.base.errors import InputError
 from spillway.experiments.site.pieces import Pieces
-from spillway.experiments.site.source import (
-    Entry,
-    Fields,
-    bare_seconds,
-    limit,
-    names,
-    number,
-    preempts,
-    rows,
-    seconds,
-)
+from spillway.experiments.site.source import Entry, Fields, bare_seconds, limit, names, number, preempts, rows, seconds
 from spillway.schedulers.model.site import Association, Qos
 from spillway.schedulers.model.site_parts import Limits
 from spillway.workloads.logs.slurm_units import amounts_of, count_of
@@ -161,13 +152,10 @@ def read_qos(text: str, name: str, pieces: Pieces) -> None:
 
 def with_defaults(pieces: Pieces) -> list[Association]:
     """The associations, each user's default account marked: the one stated, else the only one."""
-    accounts: dict[str, list[str]] = {}
-    for association in pieces.associations:
-        if association.user:
-            accounts.setdefault(association.user, []).append(association.account)
+    accounts = Counter(association.user for association in pieces.associations)
 
     def is_default(one: Association) -> bool:
         stated = pieces.default_accounts.get(one.user, "")
-        return bool(one.user) and (one.account == stated or (not stated and len(accounts[one.user]) == 1))
+        return bool(one.user) and (one.account == stated or (not stated and accounts[one.user] == 1))
 
     return [msgspec.structs.replace(entry, default=is_default(entry)) for entry in pieces.associations]

@@ -14,16 +14,7 @@ from typing import Any
 from spillway.base.errors import InputError, shown
 from spillway.base.hostlist import compressed, expanded
 from spillway.experiments.site.pieces import Pieces
-from spillway.experiments.site.source import (
-    Entry,
-    Fields,
-    bare_seconds,
-    flag,
-    limit,
-    preempts,
-    records,
-    seconds,
-)
+from spillway.experiments.site.source import Entry, Fields, bare_seconds, flag, limit, preempts, records, seconds
 from spillway.schedulers.model.site import License, Partition
 from spillway.schedulers.model.site_parts import Layer, Reservation, Resource
 from spillway.workloads.logs.slurm_units import UnitError, amounts_of, count_of, counts_of, size_of, time_of
@@ -66,11 +57,7 @@ _PARTITION: Fields = {
 _ALONE = "ExclusiveUser and OverSubscribe=EXCLUSIVE are not kept: every job has its nodes alone"
 _PARTITION_NOTES: Sequence[tuple[str, Callable[[str], object], str]] = (
     ("OverSubscribe", re.compile("FORCE|YES").match, "OverSubscribe is not kept: nodes go to one job"),
-    (
-        "TRESBillingWeights",
-        bool,
-        "TRESBillingWeights={} is not kept; table priority has billing of nodes and buffers",
-    ),
+    ("TRESBillingWeights", bool, "TRESBillingWeights={} is not kept; table priority has billing of nodes and buffers"),
     ("ExclusiveUser", "YES".__eq__, _ALONE),
     ("OverSubscribe", "EXCLUSIVE".__eq__, _ALONE),
     ("AllowGroups", "ALL".__ne__, "AllowGroups={} is not kept: any user may use it"),

@@ -26,62 +26,54 @@ from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
 
-def _settings(keys: str) -> Callable[[str], bool]:
-    """Recognises lines ``KEY=VALUE`` with one of some keys."""
-    found = re.compile(rf"^\s*(?:{keys})\s*=", re.MULTILINE | re.IGNORECASE).search
-    return lambda text: bool(found(text))
-
-
 class Kind(NamedTuple):
-    """A kind of file: the command that prints it, a test of texts, and its reader."""
+    """A kind of file: the command that prints it, a pattern of its text, and its reader."""
 
     command: str
-    recognises: Callable[[str], bool]
+    pattern: str
     read: Callable[[str, str, Pieces], None]
 
-
-def _records(first: str, key: str, empty: str = "") -> Callable[[str], bool]:
-    """Recognises records of ``scontrol show``: they begin with a key, and have another that configurations lack."""
-    begins = re.compile(rf"^{first}=.*(?:\n[ \t].*)*?\b{key}=", re.MULTILINE)
-    return lambda text: bool(begins.search(text)) or (bool(empty) and text.strip().startswith(empty))
+    def recognises(self, text: str) -> bool:
+        """Whether a text is of this kind."""
+        return bool(re.search(self.pattern, text, re.MULTILINE | re.IGNORECASE))
 
 
-def _columns(*needed: str, without: str = "?") -> Callable[[str], bool]:
-    """Recognises a table by the names of its columns."""
+def _columns(*needed: str) -> str:
+    """A table, by the names of its columns."""
+    return r"\s*" + "".join(rf"(?=(?:.*\|)?\s*{name}\s*(?:\||$))" for name in needed) + r".*\|"
 
-    def recognises(text: str) -> bool:
-        header = text.lstrip().partition("\n")[0].lower().replace(" ", "").split("|")
-        return len(header) > 1 and set(needed) <= set(header) and without not in header
 
-    return recognises
+def _records(first: str, key: str) -> str:
+    """Records of ``scontrol show``: they begin with a key, and have another that configurations lack."""
+    return rf"^{first}=.*(?:\n[ \t].*)*?\b{key}="
 
 
 KINDS = (
-    Kind("sacctmgr show assoc -P", _columns("account", "user", without="jobid"), read_associations),
-    Kind("sacctmgr show user -P", _columns("user", "defacct", without="account"), read_users),
-    Kind("sacctmgr show qos -P", _columns("name", "priority"), read_qos),
+    Kind("sacctmgr show assoc -P", r"\A(?!.*\bjobid)" + _columns("account", "user"), read_associations),
+    Kind("sacctmgr show user -P", r"\A" + _columns("user", "def ?acct"), read_users),
+    Kind("sacctmgr show qos -P", r"\A" + _columns("name", "priority"), read_qos),
     Kind(
         "slurm.conf",
-        _settings(
-            r"ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType|AuthType"
-            r"|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses"
-        ),
+        r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType"
+        r"|AuthType|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses)\s*=",
         read_slurm,
     ),
     Kind("scontrol show partition -o", _records("PartitionName", "TotalNodes"), read_partitions),
     Kind("scontrol show node -o", _records("NodeName", "CPUAlloc"), read_nodes),
-    Kind("scontrol show reservation -o", _records("ReservationName", "StartTime", "No res"), read_reservations),
-    Kind("scontrol show lic -o", _records("LicenseName", "Total", "No licenses"), read_licenses),
-    Kind("resources.yaml", lambda text: bool(re.search(r"^\s*-\s+resource\s*:", text, re.MULTILINE)), read_resources),
+    Kind(
+        "scontrol show reservation -o",
+        rf"\A\s*No reservations|{_records('ReservationName', 'StartTime')}",
+        read_reservations,
+    ),
+    Kind("scontrol show lic -o", rf"\A\s*No licenses|{_records('LicenseName', 'Total')}", read_licenses),
+    Kind("resources.yaml", r"^\s*-\s+resource\s*:", read_resources),
     Kind(
         "burst_buffer.conf",
-        _settings(
-            "StageInTimeout|StageOutTimeout|ValidateTimeout|OtherTimeout|GetSysState|GetSysStatus|DefaultPool|AltPool"
-            "|CreateBuffer|DestroyBuffer|AllowUsers|DenyUsers|Granularity"
-        ),
+        r"^\s*(?:StageInTimeout|StageOutTimeout|ValidateTimeout|OtherTimeout|GetSysState|GetSysStatus|DefaultPool|AltPool"
+        r"|CreateBuffer|DestroyBuffer|AllowUsers|DenyUsers|Granularity)\s*=",
         read_buffers,
     ),
-    Kind("slurm.conf", _settings("PartitionName|NodeName"), read_slurm),
+    Kind("slurm.conf", r"^\s*(?:PartitionName|NodeName)\s*=", read_slurm),
 )
 """In the order in which a text is tried; the last are lines that ``slurm.conf`` includes."""
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+import msgspec
+
 from spillway.base.errors import shown
-from spillway.base.files import parse_json, plain_json, read_file
+from spillway.base.files import parse_json, plain_parts, read_file
 from spillway.base.limits import InputError
 from spillway.core import StaticJobs
 from spillway.protocol.batsim5.profiles import PROFILES, from_file
@@ -44,11 +46,20 @@ def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -
     """
     file = Path(path)
     try:
-        content = read_file(file)
-        data = plain_json(content) or parse_json(content, object_pairs_hook=_object, parse_constant=_constant)
+        data = _parsed(read_file(file))
     except InputError as fault:
         raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
     return _checked(data, name, str(file.absolute()), rules)
+
+
+def _parsed(content: bytes) -> Any:
+    """The object of a file; its jobs and profiles stay texts where that is the same."""
+    found = plain_parts(content, "jobs", "profiles")
+    return found or parse_json(content, object_pairs_hook=_object, parse_constant=_constant)
+
+
+def _whole(member: Any) -> Any:
+    return msgspec.json.decode(member) if isinstance(member, msgspec.Raw) else member
 
 
 def workload_from_object(data: Any, name: str = "w0", file: str = "", rules: Rules = BATSIM_4) -> Workload:
@@ -83,7 +94,7 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     origin = Origin(str(Path(file).parent) if file else ".", rules.reprints)
     profiles = fields.mapping("profiles")
     for profile_name in list(profiles):
-        profile = profiles.pop(profile_name)
+        profile = _whole(profiles.pop(profile_name))
         if isinstance(profile, dict) and type(profile.get("type")) is str:
             profile["type"] = intern(profile["type"])  # one object for the profiles of a type
         profile = profile if rules.old_words else _in_old_words(profile_name, profile)
@@ -93,7 +104,7 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     jobs = fields.array("jobs")
     jobs.reverse()
     for number in range(len(jobs)):
-        static.append(_job(workload, jobs.pop(), number))
+        static.append(_job(workload, _whole(jobs.pop()), number))
     _drop_unused(workload, static.profile_names)
     return workload
 

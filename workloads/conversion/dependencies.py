@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.workloads.batsim.workload import WorkloadJob
+from spillway.workloads.logs.nodes import most_at_once
 from spillway.workloads.logs.table import Ints, JobTable
 
 _KINDS = {
@@ -101,16 +102,9 @@ def _limits(table: JobTable) -> Ints:
     start_s, end_s = table["start_s"], _ends(table)
     for number, limit in stated.items():
         tasks = np.flatnonzero(numbers == number)
-        limited[tasks] = max(limit, _most_at_once(start_s[tasks], end_s[tasks]))
+        ran = tasks[(start_s[tasks] >= 0) & (end_s[tasks] > start_s[tasks])]
+        limited[tasks] = max(limit, most_at_once(start_s[ran], end_s[ran]))
     return limited
-
-
-def _most_at_once(start_s: Ints, end_s: Ints) -> int:
-    """Largest number of these jobs that ran at a time, by the log."""
-    known = (start_s >= 0) & (end_s > start_s)
-    times = np.concatenate((start_s[known], end_s[known]))
-    changes = np.repeat([1, -1], int(known.sum()))
-    return int(changes[np.lexsort((changes, times))].cumsum().max(initial=0))
 
 
 def _ends(table: JobTable) -> Ints:

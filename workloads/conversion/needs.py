@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from spillway.workloads.conversion.convert import (
     ConvertOptions,
     buffers_of,
@@ -21,7 +19,7 @@ from spillway.workloads.conversion.convert import (
     walltimes_of,
 )
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
-from spillway.workloads.logs.nodes import held
+from spillway.workloads.logs.nodes import held, most_at_once
 from spillway.workloads.logs.omissions import partitions_of
 from spillway.workloads.logs.table import Ints, JobTable
 
@@ -166,19 +164,8 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
 def _most_in_use(table: JobTable, amounts: Ints) -> int:
     """Largest sum of jobs' amounts held at a time, by the log's own starts; 0: it states no starts."""
     ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (amounts > 0)
-    start, used = table["start_s"][ran], amounts[ran]
-    if not len(start):
-        return 0
-    end = start + table["run_s"][ran]
-    order = np.argsort(end)
-    given_back = np.concatenate(([0], np.cumsum(used[order])))
-    end.sort()
-    order = np.argsort(start)
-    taken = np.cumsum(used[order])
-    start.sort()
-    ended = np.searchsorted(end, start, side="right")  # at one instant, ends come before starts
-    taken -= given_back[ended]
-    return int(taken.max())
+    start = table["start_s"][ran]
+    return most_at_once(start, start + table["run_s"][ran], amounts[ran])
 
 
 def _partitions(table: JobTable, nodes: Ints) -> Mapping[str, int] | None:

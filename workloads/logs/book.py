@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,13 +66,7 @@ class Book:
 
     def copy(self) -> Book:
         """A book that goes on from here."""
-        made = Book(self.where)
-        made.lines = self.lines
-        made._entries = {
-            key: Entry(entry.fate, entry.reason, entry.lines, entry.jobs, entry.node_s, list(entry.examples))
-            for key, entry in self._entries.items()
-        }
-        return made
+        return copy.deepcopy(self)
 
     def add(self, fate: Fate, reason: str, lines: int = 1, jobs: int = 0, node_s: float = 0.0) -> Entry:
         """Count lines; returns their entry."""
@@ -103,18 +98,12 @@ class Book:
         WorkloadError
             With the first three of them, and the remedy.
         """
-        bad = [entry for entry in self._entries.values() if entry.fate is Fate.UNREADABLE]
+        bad = list(self.entries(Fate.UNREADABLE))
         count = sum(entry.lines for entry in bad)
         if not count or count <= share * self.lines:
             return
-        places = sorted(
-            (
-                (int(line), words)
-                for entry in bad
-                for line, _, words in (example.partition(": ") for example in entry.examples)
-            ),
-        )[:_EXAMPLES]
-        first, *others = places
+        examples = (example.partition(": ") for entry in bad for example in entry.examples)
+        first, *others = sorted((int(line), words) for line, _, words in examples)[:_EXAMPLES]
         more = "".join(f"; line {line}: {words}" for line, words in others)
         lines = f"{many(count, 'line', 'lines')} of {max(self.lines, count):,}"
         of = f"{lines} cannot be read (more than {100 * share:g} %)"

@@ -13,23 +13,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+import numpy as np
 
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.lines import shown
+from spillway.workloads.logs.table import JobTable
 
 _JOB = re.compile(r"#\s*jobid:\s*(\S+)")
-_TOTAL = re.compile(r"total_(POSIX|STDIO)_BYTES_(READ|WRITTEN):\s*(\S+)")
+_TOTAL = re.compile(r"total_(?:POSIX|STDIO)_BYTES_(READ|WRITTEN):\s*(\S+)")
 _INCOMPLETE = re.compile(r"#.*\bmodule contains incomplete data", re.IGNORECASE)
-_MODULES = ("POSIX", "STDIO")
+_EXPECTED = "expected output of darshan-parser --total: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN"
 
 
-@dataclass(frozen=True)
-class MovedBytes:
+class MovedBytes(NamedTuple):
     """Bytes that a job moved.
 
     Attributes
@@ -40,16 +41,9 @@ class MovedBytes:
         Whether a module ran out of memory for its records: the job moved at least so much.
     """
 
-    read_bytes: int
-    written_bytes: int
+    read_bytes: int = 0
+    written_bytes: int = 0
     incomplete: bool = False
-
-    def __add__(self, other: MovedBytes) -> MovedBytes:
-        return MovedBytes(
-            self.read_bytes + other.read_bytes,
-            self.written_bytes + other.written_bytes,
-            self.incomplete or other.incomplete,
-        )
 
 
 def read_totals(path: Path | str) -> dict[int, MovedBytes]:
@@ -62,25 +56,22 @@ def read_totals(path: Path | str) -> dict[int, MovedBytes]:
     """
     moved: dict[int, MovedBytes] = {}
     for file in _files(Path(path)):
-        found = _of_log(file) if file.suffix == ".darshan" else _of_text(file)
-        for job, total in found:
-            moved[job] = moved.get(job, MovedBytes(0, 0)) + total
+        for job, total in _of_log(file) if file.suffix == ".darshan" else _of_text(file):
+            read, written, incomplete = moved.get(job, MovedBytes())
+            moved[job] = MovedBytes(read + total[0], written + total[1], incomplete or total[2])
     return moved
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names if _is_ours(name))
+    names = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+    found = sorted(name for name in names if name.suffix in (".darshan", ".txt"))
     if not found:
         raise WorkloadError(
             "no file of Darshan in this folder (*.darshan, or *.txt of darshan-parser --total)", str(path)
         )
     return found
-
-
-def _is_ours(name: str) -> bool:
-    return name.endswith((".darshan", ".txt"))
 
 
 def _of_text(path: Path) -> Iterator[tuple[int, MovedBytes]]:
@@ -89,27 +80,22 @@ def _of_text(path: Path) -> Iterator[tuple[int, MovedBytes]]:
         text = text_of(read_file(path))
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
-    job, totals = -1, {"READ": 0, "WRITTEN": 0}
-    seen = incomplete = False
+    logs: list[tuple[int, dict[str, int], list[str]]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if found := _JOB.match(line):
-            if seen and job >= 0:
-                yield job, MovedBytes(totals["READ"], totals["WRITTEN"], incomplete)
-            job, totals, seen = _whole(found[1], f"{path}:{number}"), {"READ": 0, "WRITTEN": 0}, False
-            incomplete = False
-        elif _INCOMPLETE.match(line):
-            incomplete = True
+            logs.append((_whole(found[1], f"{path}:{number}"), {}, []))
         elif found := _TOTAL.match(line):
-            if job < 0:
+            if not logs:
                 raise WorkloadError("totals before a line '# jobid: NUMBER'", f"{path}:{number}")
-            totals[found[2]] += _whole(found[3], f"{path}:{number}")
-            seen = True
-    if not seen or job < 0:
-        raise WorkloadError(
-            "expected output of darshan-parser --total: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
-            str(path),
-        )
-    yield job, MovedBytes(totals["READ"], totals["WRITTEN"], incomplete)
+            totals = logs[-1][1]
+            totals[found[1]] = totals.get(found[1], 0) + _whole(found[2], f"{path}:{number}")
+        elif logs and _INCOMPLETE.match(line):
+            logs[-1][2].append(line)
+    if not logs or not logs[-1][1]:
+        raise WorkloadError(_EXPECTED, str(path))
+    for job, totals, incomplete in logs:
+        if totals:
+            yield job, MovedBytes(totals.get("READ", 0), totals.get("WRITTEN", 0), bool(incomplete))
 
 
 def _whole(text: str, where: str) -> int:
@@ -130,18 +116,31 @@ def _of_log(path: Path) -> Iterator[tuple[int, MovedBytes]]:
         ) from None
     try:
         with darshan.DarshanReport(str(path), read_all=False) as report:
-            total = MovedBytes(0, 0)
-            for module in set(_MODULES) & report.modules.keys():
+            job = int(report.metadata["job"]["jobid"])
+            yield job, MovedBytes()
+            for module in {"POSIX", "STDIO"} & report.modules.keys():
                 report.mod_read_all_records(module)
-                total += _of_records(report.records[module].to_df()["counters"], module)
-                partial = bool(report.modules[module].get("partial_flag"))
-                total += MovedBytes(0, 0, partial)
-            yield int(report.metadata["job"]["jobid"]), total
+                counters = report.records[module].to_df()["counters"]
+                read, written = (int(counters[f"{module}_BYTES_{what}"].sum()) for what in ("READ", "WRITTEN"))
+                yield job, MovedBytes(read, written, bool(report.modules[module].get("partial_flag")))
     except WorkloadError:
         raise
     except Exception as error:  # the library raises exceptions of any type for a damaged file
         raise WorkloadError(f"cannot be read as a log of Darshan: {str(error)[:120]}", str(path)) from None
 
 
-def _of_records(counters: Any, module: str) -> MovedBytes:
-    return MovedBytes(int(counters[f"{module}_BYTES_READ"].sum()), int(counters[f"{module}_BYTES_WRITTEN"].sum()))
+def with_darshan(table: JobTable, source: str) -> JobTable:
+    """The table with bytes that Darshan recorded, of a file or folder; "": as it is."""
+    if not source:
+        return table
+    moved = read_totals(Path(source))
+    numbers, read, written = table["number"], table["read_bytes"].copy(), table["written_bytes"].copy()
+    rows = np.flatnonzero(np.isin(numbers, np.array(sorted(moved), dtype=np.int64))).tolist()
+    for row in rows:
+        read[row], written[row], _ = moved[int(numbers[row])]
+    table.intake.notes.append(f"Darshan's totals of {len(moved):,} jobs: {len(rows):,} of them are in the log")
+    if incomplete := sum(moved[int(numbers[row])].incomplete for row in rows):
+        table.intake.notes.append(
+            f"Darshan's data of {incomplete:,} jobs are incomplete (its memory was full): they moved at least so much"
+        )
+    return table.with_column("read_bytes", read).with_column("written_bytes", written)

@@ -1,4 +1,4 @@
-"""The job scripts of a folder, and the requests of their directives (:mod:`spillway.workloads.requests.directives`).
+"""Burst buffers that the job scripts of a folder request (:mod:`spillway.workloads.requests.directives`).
 
 Persistent buffers belong to no job, and the files of ``stage_in`` and ``stage_out`` have no size in a script: both are
 counted, not played.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError, Limit
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.table import JobTable
 from spillway.workloads.requests.directives import Requests, directives_of, of_options
 
 SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {most} bytes; is it a job script?")
@@ -29,33 +33,15 @@ _FILE = re.compile(r"(?<!\S)--bbf(?=[= ])")
 _ID = re.compile(r"(?:^|\D)(\d{1,18}(?:[_+]\d{1,9})?)$", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Script:
-    """A job script.
-
-    Attributes
-    ----------
-    requests
-        Requests of its directives.
-    nodes
-        Nodes that its options request; 0: not stated.
-    """
+class Script(NamedTuple):
+    """Requests of a job script's directives, and nodes that its options request (0: not stated)."""
 
     requests: Requests
     nodes: int
 
 
-@dataclass(frozen=True)
-class Scripts:
-    """The job scripts of a folder.
-
-    Attributes
-    ----------
-    by_job
-        Requests of each script, by the job's id.
-    unnamed
-        Number of files without a number at the end of the name.
-    """
+class Scripts(NamedTuple):
+    """Requests of a folder's job scripts by the job's id, and the number of files whose name does not end in one."""
 
     by_job: dict[str, Requests]
     unnamed: int
@@ -69,20 +55,13 @@ def read_scripts(folder: Path | str) -> Scripts:
     WorkloadError
         There is no such folder, a script cannot be read, or a directive is malformed: with file and line.
     """
-    found: dict[str, Requests] = {}
-    unnamed = 0
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
     except OSError as error:
         raise WorkloadError(f"cannot read the folder of job scripts: {error.strerror}", str(folder)) from None
-    for name in names:
-        job = _ID.search(Path(name).stem)
-        if job is None:
-            unnamed += 1
-            continue
-        path = Path(folder) / name
-        found[job[1]] = read_script(path).requests
-    return Scripts(found, unnamed)
+    jobs = {name: job[1] for name in names if (job := _ID.search(Path(name).stem))}
+    found = {job: read_script(Path(folder) / name).requests for name, job in jobs.items()}
+    return Scripts(found, len(names) - len(jobs))
 
 
 def read_script(path: Path) -> Script:
@@ -98,28 +77,64 @@ def read_script(path: Path) -> Script:
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
     total, nodes = Requests(), 0
-    lines = text.split("\n")
-    number = 0
-    while number < len(lines) and (not lines[number].strip() or lines[number].startswith("#")):
-        first, line = number, lines[number].rstrip("\r")
-        if (option := _OPTIONS.match(line)) and (stated := _NODES.search(option[1].partition(" #")[0])):
-            nodes = int(stated[1])
+    lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
+    for number, line in lines:
+        if line.strip() and not line.startswith("#"):
+            break
+        where = f"{path}:{number}"
+        if option := _OPTIONS.match(line):
+            stated = _NODES.search(option[1].partition(" #")[0])
+            nodes = int(stated[1]) if stated else nodes
         if option and line.startswith("#SBATCH"):
-            total += directives_of(of_options(option[1]), f"{path}:{first + 1}")
+            total += directives_of(of_options(option[1]), where)
             total += Requests(others=("--bbf (the file that it names is not read)",) * bool(_FILE.search(option[1])))
         if (flux := _FLUX.match(line)) and (nested := _nested(flux[1])).startswith("#"):
             line = nested
-        while line.rstrip().endswith("\\") and number + 1 < len(lines):
-            number += 1
-            line = f"{line.rstrip()[:-1]} {_PREFIX.sub('', lines[number])}"
-        total += directives_of((line,), f"{path}:{first + 1}")
-        number += 1
+        while line.rstrip().endswith("\\"):
+            line = f"{line.rstrip()[:-1]} {_PREFIX.sub('', next(lines, (0, ''))[1])}"
+        total += directives_of((line,), where)
     return Script(total, nodes)
 
 
 def _nested(text: str) -> str:
     """The text of an attribute ``dw`` in a line of Flux's options, or the line, without quotation marks."""
     if found := _ATTRIBUTE.search(text):
-        mark, text = found[1], found[2]
-        text = text.partition(mark)[0] if mark else text
+        text = found[2].partition(found[1])[0] if found[1] else found[2]
     return text.strip("\"' ")
+
+
+def with_scripts(table: JobTable, folder: str) -> JobTable:
+    """The table with burst buffers that the job scripts of a folder request; "": as it is."""
+    if not folder:
+        return table
+    scripts = read_scripts(Path(folder))
+    buffers = table["burst_buffer_bytes"].copy()
+    names, nodes, asked, number, part = table.names["part"], *(
+        table[name] for name in ("nodes", "requested_processors", "number", "part")
+    )  # fmt: skip
+    sizes = np.where(nodes > 0, nodes, np.where(asked > 0, asked, table["allocated_processors"]))
+    numbers = {int(re.split("[_+]", job)[0]) for job in scripts.by_job}
+    jobs: Counter[str] = Counter()
+    for row in np.flatnonzero(np.isin(number, np.array(sorted(numbers), dtype=np.int64))).tolist():
+        script = scripts.by_job.get(f"{number[row]}{names[part[row]]}") or scripts.by_job.get(str(number[row]))
+        if script is not None:
+            buffers[row] = script.total_bytes(max(int(sizes[row]), 1))
+            persistent = bool(script.uses or script.creates or script.destroys)
+            guessed = bool(script.per_node and nodes[row] <= 0)
+            jobs.update(found=1, into=bool(script.stage_in), out=bool(script.stage_out), kept=persistent, guess=guessed)
+    notes = table.intake.notes
+    notes.append(
+        f"{jobs['found']:,} of {len(table):,} jobs have a script in {folder} ({len(scripts.by_job):,} scripts, "
+        f"{scripts.unnamed} files without a job's number)"
+    )
+    if jobs["into"] or jobs["out"] or jobs["kept"]:
+        notes.append(
+            f"scripts of {jobs['into']:,} jobs stage in, of {jobs['out']:,} stage out, of {jobs['kept']:,} name "
+            "persistent buffers: this is not played; 'spillway workload scripts' plays it on the converted workload"
+        )
+    if jobs["guess"]:
+        notes.append(
+            f"scripts of {jobs['guess']:,} jobs request a buffer on each node, and the log states no nodes: each "
+            "processor counts as one"
+        )
+    return table.with_column("burst_buffer_bytes", buffers)

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix
 from spillway.workloads.logs import layouts, slurm, swf_log
-from spillway.workloads.logs.additions import with_darshan, with_scripts
 from spillway.workloads.logs.columns import NO_LIMIT, Column, Faults, read_cells, records_of, settled
+from spillway.workloads.logs.darshan_totals import with_darshan
+from spillway.workloads.logs.directives import with_scripts
 from spillway.workloads.logs.identity import once
 from spillway.workloads.logs.lines import LogFile, LogHead, opened, shown
-from spillway.workloads.logs.pbs import PBS, is_pbs, pbs_cells
+from spillway.workloads.logs.pbs import PBS, PBS_LINE, pbs_cells
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import Builder, Intake, JobTable
 from spillway.workloads.logs.where import narrowed
@@ -41,8 +42,8 @@ class Format:
         Description in words.
     columns
         Its columns that are read.
-    recognises
-        Whether a log's beginning is of this format; ``None``: by the names of its columns.
+    begins
+        Beginning of its first lines; "": it is recognised by the names of its columns.
     needed
         Columns that its header has, between blanks; ``A|B``: one of them.
     attempts
@@ -55,7 +56,7 @@ class Format:
 
     what: str
     columns: tuple[Column, ...]
-    recognises: Callable[[LogHead], bool] | None = None
+    begins: str = ""
     needed: str = ""
     attempts: bool = False
     cells: Callable[[str], Mapping[str, str] | str] | None = None
@@ -84,7 +85,7 @@ _ABOVE = 20
 
 SWF = "swf"
 FORMATS: dict[str, Format] = {
-    SWF: Format("Standard Workload Format", swf_log.COLUMNS, swf_log.recognises),
+    SWF: Format("Standard Workload Format", swf_log.COLUMNS, swf_log.BEGINS),
     "sacct": Format(
         "output of Slurm's sacct --parsable2",
         slurm.SACCT,
@@ -93,9 +94,9 @@ FORMATS: dict[str, Format] = {
         attempts=True,
         advice=slurm.ADVICE,
     ),
-    "sacct-json": Format("output of Slurm's sacct --json", slurm.SACCT, slurm.is_json, attempts=True),
+    "sacct-json": Format("output of Slurm's sacct --json", slurm.SACCT, slurm.JSON_BEGINS, attempts=True),
     "jobcomp": Format(
-        "file of Slurm's jobcomp/filetxt", slurm.JOBCOMP, slurm.is_jobcomp, attempts=True, cells=slurm.jobcomp_cells
+        "file of Slurm's jobcomp/filetxt", slurm.JOBCOMP, "JobId=", attempts=True, cells=slurm.jobcomp_cells
     ),
     "eagle": Format(
         "table of NREL's Eagle", slurm.EAGLE, needed="job_id wallclock_req nodes_req submit_time start_time end_time"
@@ -106,7 +107,7 @@ FORMATS: dict[str, Format] = {
         needed="job_id submit_time start_time end_time num_nodes_alloc time_limit",
     ),
     "fdata": Format("table of F-DATA (Fugaku, RIKEN)", slurm.FDATA, needed="jid adt sdt edt nnumr elpl"),
-    "pbs": Format("accounting log of PBS", PBS, is_pbs, attempts=True, cells=pbs_cells),
+    "pbs": Format("accounting log of PBS", PBS, PBS_LINE, attempts=True, cells=pbs_cells),
 }
 """All formats by their name for ``--format``."""
 
@@ -192,8 +193,8 @@ def recognised(head: LogHead, log: LogFile) -> str:
     names = layouts.parquet_columns(log) if is_parquet else layouts.header_of(head.first)[1]
 
     def recognises(form: Format) -> bool:
-        if form.recognises is not None:
-            return not is_parquet and form.recognises(head)
+        if form.begins:
+            return not is_parquet and bool(re.match(form.begins, "\n".join(head.lines)[:20_000], re.DOTALL))
         return not form.lacks(names if is_parquet else _header(form, head))
 
     found = [name for name, form in FORMATS.items() if recognises(form)]

@@ -43,24 +43,27 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
     same = np.append(_equal(table, order, "number", "part", "cluster"), False) & ~pieces[order]
     again = same & np.append(_equal(table, order, "submit_s"), False)
     fate = np.zeros(len(table), dtype=np.int8)
-    if attempts:
-        fate[order[again]] = 2
-    else:
-        fate[order[again & unfinished[order]]] = 2
+    fate[order[again if attempts else again & unfinished[order]]] = 2
+    if not attempts:
         fate[order[_copies(same, again & _twice(table, order, hashes))]] = 3
     fate[order[same & superseded[order] & (fate[order] == 0)]] = 2
     if attempts:
         fate[order[again & _twice(table, order, hashes[:0])]] = 3
     started = (table["run_s"] > 0) & (fate == 2) & ~unfinished
     size = np.where(table["nodes"] > 0, table["nodes"], np.maximum(table["allocated_processors"], 0))
-    node_s = size.astype(np.float64) * np.maximum(table["run_s"], 0)
-    for reason, mask in ((ATTEMPT, (fate == 2) & started), (SNAPSHOT, (fate == 2) & ~started), (TWICE, fate == 3)):
-        if mask.any():
-            lost = float(node_s[mask].sum()) if reason is ATTEMPT else 0.0
-            table.intake.book.add(Fate.LEFT_OUT, reason, int(mask.sum()), 0, lost)
-            table.intake.book.add(Fate.READ, "as written", -int(mask.sum()), -int(mask.sum()))
-    kept = table.chosen(fate == 0) if fate.any() else table
+    node_s = float((size.astype(np.float64) * np.maximum(table["run_s"], 0))[started].sum())
+    _leave_out(table, ATTEMPT, started, node_s)
+    _leave_out(table, SNAPSHOT, (fate == 2) & ~started)
+    _leave_out(table, TWICE, fate == 3)
+    kept = table.chosen(fate == 0)
     return _named(kept, _nth(kept))
+
+
+def _leave_out(table: JobTable, reason: str, rows: npt.NDArray[np.bool_], node_s: float = 0.0) -> None:
+    """Count rows that were read and are no jobs of their own."""
+    if lines := int(rows.sum()):
+        table.intake.book.add(Fate.LEFT_OUT, reason, lines, 0, node_s)
+        table.intake.book.add(Fate.READ, "as written", -lines, -lines)
 
 
 def _without_steps(table: JobTable, hashes: npt.NDArray[np.int32]) -> tuple[JobTable, npt.NDArray[np.int32]]:
@@ -71,8 +74,7 @@ def _without_steps(table: JobTable, hashes: npt.NDArray[np.int32]) -> tuple[JobT
     steps = table["part"] == names.index(ZERO)
     if steps.all():
         return replace(table, names=table.names | {"part": [""]}), hashes
-    table.intake.book.add(Fate.LEFT_OUT, STEP, int(steps.sum()))
-    table.intake.book.add(Fate.READ, "as written", -int(steps.sum()), -int(steps.sum()))
+    _leave_out(table, STEP, steps)
     return table.chosen(~steps), hashes[~steps] if len(hashes) else hashes
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from spillway.base.units import duration, many
 from spillway.base.units import size as size_text
@@ -64,24 +64,17 @@ def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
     return [("not played", omission.line) for omission in found]
 
 
-def _need_rows(needs: Needs, unit: str) -> list[Row]:
+def _need_rows(needs: Needs, unit: str) -> Iterator[Row]:
     """Rows about the least size of the machine, by the needs of its jobs."""
-    rows: list[Row] = []
     if needs.nodes:
-        rows.append(("most in use at once", f"{needs.nodes:,} {unit}: the machine has at least as many"))
+        yield "most in use at once", f"{needs.nodes:,} {unit}: the machine has at least as many"
     if needs.partitions:
         peaks = ", ".join(f"{name} {peak:,}" for name, peak in needs.partitions.items())
-        rows.append(("partitions, most in use at once", f"{peaks} {unit}"))
+        yield "partitions, most in use at once", f"{peaks} {unit}"
     if needs.buffer_jobs:
         in_use = f"; {size_text(needs.buffers)} in use at once" if needs.buffers else ""
-        rows.append(
-            (
-                "burst buffers requested",
-                f"by {needs.buffer_jobs:,} jobs, at most {size_text(needs.largest_buffer)} by one{in_use}: "
-                "the machine has at least as much",
-            )
-        )
-    return rows
+        largest = f"at most {size_text(needs.largest_buffer)} by one{in_use}: the machine has at least as much"
+        yield "burst buffers requested", f"by {needs.buffer_jobs:,} jobs, {largest}"
 
 
 def period(table: JobTable) -> str:
@@ -99,26 +92,21 @@ def _unit(table: JobTable) -> str:
     return "nodes" if table.known("nodes").any() else "processors"
 
 
-def _share_rows(table: JobTable) -> list[Row]:
+def _share_rows(table: JobTable) -> Iterator[Row]:
     """Rows about the kinds of knowledge of each field, with a remark where the default conversion imputes it."""
-    imputed = {name: Mark.IMPUTED in share for name, share in _shares(table, imputing=True).items()}
-    rows: list[Row] = [("fields", "share of the records in which each is ...")]
-    for name, share in _shares(table, imputing=False).items():
+    imputed = shares_of(marks_of(table, buffers=True, walltimes=True))
+    yield "fields", "share of the records in which each is ..."
+    for name, share in shares_of(marks_of(table)).items():
         parts = [f"{mark.name.lower()} {percent(part)}" for mark, part in share.items()]
-        made_up = " (the conversion imputes it)" if imputed[name] else ""
-        rows.append((f"  {name}", ", ".join(parts[::-1]) + made_up))
-    return rows
-
-
-def _shares(table: JobTable, *, imputing: bool) -> dict[str, dict[Mark, float]]:
-    return shares_of(marks_of(table, buffers=imputing, walltimes=imputing))
+        made_up = " (the conversion imputes it)" if Mark.IMPUTED in imputed[name] else ""
+        yield f"  {name}", ", ".join(parts[::-1]) + made_up
 
 
 def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> list[Row]:
-    stated = table["requested_s"] > 0
+    stated, requests = table["requested_s"] > 0, (table["marks"] & MEMORY_REQUESTED) > 0
     rows: list[Row] = [
         ("without requested time", f"{int((~stated).sum()):,}"),
-        ("without requested memory", f"{int((~_memory_requested(table)).sum()):,}"),
+        ("without requested memory", f"{len(table) - int((table.known('memory_bytes') & requests).sum()):,}"),
         *common_rows(table["submit_s"], sizes, table["requested_s"][stated]),
     ]
     run, wall = table["run_s"], table["requested_s"]
@@ -140,26 +128,22 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> l
     return rows
 
 
-def _wait_rows(table: JobTable, sizes: Ints, unit: str) -> list[Row]:
+def _wait_rows(table: JobTable, sizes: Ints, unit: str) -> Iterator[Row]:
     """Rows about the waits at the site of jobs that state their start, of all and by size."""
-    known = table["start_s"] >= table["submit_s"]
-    waits, sizes = (table["start_s"] - table["submit_s"])[known], sizes[known]
+    waits = table["start_s"] - table["submit_s"]
+    known = (table["start_s"] >= 0) & (waits >= 0)
+    waits, sizes = waits[known], sizes[known]
     if not len(waits):
-        return []
-    rows: list[Row] = [("waits at the site", _wait_of(waits))]
+        return
+    yield "waits at the site", _wait_of(waits)
     bounds = [0, *(bound for bound in _SIZES if bound < sizes.max()), int(sizes.max())]
     for low, high in pairwise(bounds):
         some = waits[(low < sizes) & (sizes <= high)]
         if len(some) and len(bounds) > 2:
             begin = f"{low + 1:,} to " if high > low + 1 else ""
-            rows.append((f"  of {begin}{many(high, unit.removesuffix('s'), unit)}", _wait_of(some)))
-    return rows
+            yield f"  of {begin}{many(high, unit.removesuffix('s'), unit)}", _wait_of(some)
 
 
 def _wait_of(waits: Ints) -> str:
     median, most = np.quantile(waits, (0.5, 0.95))
     return f"median {duration(float(median))}, 95 % within {duration(float(most))}, {many(len(waits), 'job', 'jobs')}"
-
-
-def _memory_requested(table: JobTable) -> npt.NDArray[np.bool_]:
-    return table.known("memory_bytes") & ((table["marks"] & MEMORY_REQUESTED) > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,22 +73,18 @@ def separated(
     table: _Table | None = None
     for first, lines in blocks:
         for number, line in enumerate(lines, start=first):
-            if not line.strip():
+            if (table is not None and table.is_row(number, line)) or not line.strip():
                 continue
             separator, names = header_of(line.lstrip("\ufeff"))
-            if is_header(names):
-                if table is not None:
-                    yield from table.rows(last=True)
-                quoted = separator != "|" or '"' in line
-                table = _Table(separator, quoted, names, set(free), book, is_header)
-                yield from table.take(number + 1, lines[number + 1 - first :])
+            if (table is None or table.begun is None) and is_header(names):
+                yield from table.rows(last=True) if table is not None else ()
+                table = _Table(separator, separator != "|" or '"' in line, names, set(free), book)
             elif table is not None:
-                yield from table.take(number, lines[number - first :])
+                table.take(number, line)
             else:
                 book.lines += 1
                 book.add(Fate.LEFT_OUT, "line above the header").examples[:] = [f"{number}: {shown(line)}"]
-                continue
-            break
+        yield from table.rows() if table is not None else ()
     if table is None:
         raise WorkloadError("expected a header", book.where)
     yield from table.rows(last=True)
@@ -96,80 +93,53 @@ def separated(
 class _Table:
     """Lines below a header, taken apart."""
 
-    def __init__(
-        self, separator: str, quoted: bool, names: tuple[str, ...], free: set[str], book: Book,
-        is_header: Callable[..., bool],
-    ) -> None:  # fmt: skip
-        self._separator, self._quoted, self._names = separator, quoted, names
-        self._book, self._is_header = book, is_header
+    def __init__(self, separator: str, quoted: bool, names: tuple[str, ...], free: set[str], book: Book) -> None:
+        self._separator, self._quoted, self._names, self._book = separator, quoted, names, book
         places = [place for place, name in enumerate(names) if name in free]
         last = len(names) - 1
         self._free = last if last in places else places[0] if len(places) == 1 else -1
-        self._numbers: list[int] = []
-        self._parts: list[list[str]] = []
-        self._texts: list[str] = []
-        self._begun: tuple[int, str] | None = None
+        self._rows: list[tuple[int, list[str], str]] = []
+        self.begun: tuple[int, str] | None = None
+        """Line and text of a row that goes on."""
 
-    def take(self, first: int, lines: Sequence[str]) -> Iterator[Rows]:
-        """Take lines; all rows but the last, which may go on, are yielded."""
-        for number, line in enumerate(lines, start=first):
-            if self._begun is None and self._split(number, line):
-                continue
-            self._odd(number, line)
-        yield from self.rows()
-
-    def _split(self, number: int, line: str) -> bool:
+    def is_row(self, number: int, line: str) -> bool:
         """Whether a line is one row, which is then kept."""
-        if self._quoted and '"' in line:
+        if self.begun is not None or (self._quoted and '"' in line):
             return False
         parts = line.split(self._separator)
+        return parts[0].strip().lower() != self._names[0] and self._kept(number, parts, line)
+
+    def _kept(self, number: int, parts: list[str], text: str) -> bool:
         count = len(self._names)
         if len(parts) == count + 1 and not parts[-1]:
             parts.pop()
-        if len(parts) != count or parts[0].strip().lower() == self._names[0]:
-            return False
-        self._keep(number, parts, line)
-        return True
+        if len(parts) == count:
+            self._rows.append((number, parts, text))
+            self._book.lines += 1
+        return len(parts) == count
 
-    def _keep(self, number: int, parts: list[str], line: str) -> None:
-        self._numbers.append(number)
-        self._parts.append(parts)
-        self._texts.append(line)
-        self._book.lines += 1
-
-    def _odd(self, number: int, line: str) -> None:
-        """A line that is no plain row: quoted, a piece of one, with separators in a free text, a header, or damaged."""
-        if not line.strip():
-            return
-        if self._begun is not None and self._begins_row(line):
-            self._refuse(*self._begun)
-            self._begun = None
-            if self._split(number, line):
+    def take(self, number: int, line: str) -> None:
+        """Take a line that is no plain row: quoted, a piece of one, with separators in a free text, or damaged."""
+        if self.begun is not None and self._begins_row(line):
+            self._refuse(*self.begun)
+            self.begun = None
+            if self.is_row(number, line):
                 return
-        begin, text = (number, line) if self._begun is None else (self._begun[0], f"{self._begun[1]}\n{line}")
-        if self._begun is None and self._is_header(header_of(line.lstrip("\ufeff"))[1]):
-            self._names = header_of(line)[1]
-            return
+        begin, text = (number, line) if self.begun is None else (self.begun[0], f"{self.begun[1]}\n{line}")
         parts = self._cells(text)
         count = len(self._names)
         if parts is None or len(parts) < count:
-            if self._begun is None and self._parts and not self._begins_row(line) and self._free == count - 1:
-                self._parts[-1][-1] += f"\n{line}"  # the last column of the row before had a line break
-            elif len(text) > 2**20:
-                self._refuse(begin, text)
-                self._begun = None
-            else:
-                self._begun = begin, text
-            return
-        self._begun = None
-        if len(parts) == count + 1 and not parts[-1]:
-            parts.pop()
-        if len(parts) > count and self._free >= 0:
+            if self.begun is None and self._rows and not self._begins_row(line) and self._free == count - 1:
+                self._rows[-1][1][-1] += f"\n{line}"  # the last column of the row before had a line break
+                return
+            self.begun = begin, text
+            if len(text) <= 2**20:
+                return
+        elif len(parts) > count and self._free >= 0 and not (len(parts) == count + 1 and not parts[-1]):
             more = len(parts) - count + 1
             parts[self._free : self._free + more] = [self._separator.join(parts[self._free : self._free + more])]
-        if len(parts) == count:
-            self._keep(begin, parts, text)
-        else:
+        self.begun = None
+        if parts is None or not self._kept(begin, parts, text):
             self._refuse(begin, text)
 
     def _begins_row(self, line: str) -> bool:
@@ -194,16 +164,14 @@ class _Table:
         self._book.unreadable("another number of fields than the header", number, words)
 
     def rows(self, *, last: bool = False) -> Iterator[Rows]:
-        """The rows so far; all but the last one, unless nothing follows."""
-        if last and self._begun is not None:
-            self._refuse(*self._begun)
-            self._begun = None
-        kept = len(self._parts) if last else len(self._parts) - 1
-        if kept <= 0:
-            return
-        cells = by_name(self._names, list(zip(*self._parts[:kept], strict=True)), self._book.where)
-        yield Rows(self._numbers[:kept], cells, self._texts[:kept])
-        del self._numbers[:kept], self._parts[:kept], self._texts[:kept]
+        """The rows so far; all but the last one, which may go on, unless nothing follows."""
+        if last and self.begun is not None:
+            self._refuse(*self.begun)
+        kept = len(self._rows) if last else len(self._rows) - 1
+        if kept > 0:
+            numbers, parts, texts = zip(*self._rows[:kept], strict=True)
+            del self._rows[:kept]
+            yield Rows(numbers, by_name(self._names, list(zip(*parts, strict=True)), self._book.where), texts)
 
 
 def keyed(
@@ -211,9 +179,7 @@ def keyed(
 ) -> Iterator[Rows]:
     """Rows of one line each, from a function that gives the cells of a line by name, or a sentence on its fault."""
     for first, lines in blocks:
-        numbers: list[int] = []
-        found: list[Mapping[str, str]] = []
-        texts: list[str] = []
+        found: list[tuple[int, Mapping[str, str], str]] = []
         for number, line in enumerate(lines, start=first):
             if not line.strip():
                 continue
@@ -221,12 +187,11 @@ def keyed(
             cells = cells_of(line)
             if isinstance(cells, str):
                 book.unreadable("no line of this format", number, cells)
-                continue
-            numbers.append(number)
-            found.append(cells)
-            texts.append(line)
+            else:
+                found.append((number, cells, line))
         if found:
-            yield Rows(numbers, {name: [record.get(name, "") for record in found] for name in columns}, texts)
+            numbers, records, texts = zip(*found, strict=True)
+            yield Rows(numbers, {name: [record.get(name, "") for record in records] for name in columns}, texts)
 
 
 def pairs(line: str, key: re.Pattern[str]) -> tuple[str, dict[str, str]]:
@@ -263,17 +228,15 @@ def objects(pieces: Iterable[bytes], book: Book, cells_of: Callable[[Any], Mappi
         yield Rows(range(first + 1, first + 1 + len(batch)), cells, [str(record) for record in batch])
 
 
-_PARQUET = b"PAR1"
-
-
 def is_parquet(head: LogHead) -> bool:
     """Whether it is a parquet file."""
-    return head.start.startswith(_PARQUET)
+    return head.start.startswith(b"PAR1")
 
 
 def parquet_columns(log: LogFile) -> tuple[str, ...]:
     """Names of a parquet file's columns, in lower case."""
-    return tuple(name.lower() for name in _parquet(log)[0].schema_arrow.names)
+    with _parquet(log) as file:
+        return tuple(name.lower() for name in file.schema_arrow.names)
 
 
 def parquet(log: LogFile, book: Book, wanted: Iterable[str]) -> Iterator[Rows]:
@@ -284,34 +247,29 @@ def parquet(log: LogFile, book: Book, wanted: Iterable[str]) -> Iterator[Rows]:
     WorkloadError
         pyarrow is missing, or the file is damaged or packed.
     """
-    file, fault = _parquet(log)
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with _parquet(log) as file:
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    names = [name for name in file.schema_arrow.names if name.lower() in wanted]
-    try:
+        names = [name for name in file.schema_arrow.names if name.lower() in wanted]
         for batch in file.iter_batches(batch_size=_BATCH, columns=names):
             columns: list[Sequence[Any]] = []
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 if pa.types.is_nested(column.type):
                     what = f"column {name!r} must hold a value in each row, got the type {column.type}"
                     raise WorkloadError(what, log.where)
-                if pa.types.is_timestamp(column.type):
-                    column = pc.cast(pc.cast(column, pa.timestamp("s", tz=column.type.tz), safe=False), pa.int64())
-                elif pa.types.is_duration(column.type):
-                    column = pc.cast(pc.cast(column, pa.duration("s"), safe=False), pa.int64())
-                    columns.append([spelled(value) for value in column.to_pylist()])
-                    continue
+                is_duration = pa.types.is_duration(column.type)
+                if is_duration or pa.types.is_timestamp(column.type):
+                    kind = pa.duration("s") if is_duration else pa.timestamp("s", tz=column.type.tz)
+                    column = pc.cast(pc.cast(column, kind, safe=False), pa.int64())
                 elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
                     column = pc.cast(column, pa.large_string())
-                columns.append(column.to_pylist())
-            cells = by_name([name.lower() for name in batch.schema.names], columns, log.where)
+                cells = column.to_pylist()
+                columns.append([*map(spelled, cells)] if is_duration else cells)
+            named = by_name([name.lower() for name in batch.schema.names], columns, log.where)
             first = book.lines + 1
             book.lines += batch.num_rows
-            yield Rows(range(first, first + batch.num_rows), cells, list(zip(*cells.values(), strict=True)))
-    except (fault, OSError, OverflowError) as error:
-        reason = str(error).split("\n")[0][:120]
-        raise WorkloadError(f"cannot be read as parquet: {reason}", log.where) from None
+            yield Rows(range(first, first + batch.num_rows), named, list(zip(*named.values(), strict=True)))
 
 
 def by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], where: str) -> dict[str, Sequence[Any]]:
@@ -343,7 +301,9 @@ def spelled(seconds: int | None) -> str:
     return f"{days}-{rest // 3600:02}:{rest % 3600 // 60:02}:{rest % 60:02}"
 
 
-def _parquet(log: LogFile) -> tuple[Any, type[Exception]]:
+@contextlib.contextmanager
+def _parquet(log: LogFile) -> Iterator[Any]:
+    """A parquet file; faults inside the block are those of the file."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -354,7 +314,7 @@ def _parquet(log: LogFile) -> tuple[Any, type[Exception]]:
     if log.data is not None or log.path.suffix in (".gz", ".xz"):
         raise WorkloadError("parquet files are read from a plain file: unpack it", log.where)
     try:
-        return pyarrow.parquet.ParquetFile(str(log.path)), pyarrow.ArrowException
-    except (pyarrow.ArrowException, OSError) as error:
+        yield pyarrow.parquet.ParquetFile(str(log.path))
+    except (pyarrow.ArrowException, OSError, OverflowError) as error:
         reason = str(error).split("\n")[0][:120]
         raise WorkloadError(f"cannot be read as parquet: {reason}", log.where) from None

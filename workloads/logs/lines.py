@@ -18,12 +18,8 @@ Block = tuple[int, list[str]]
 _HEAD_LINES = 200
 _END = "\r\x1a\x00"
 """Signs at the end of lines that are no part of them: of line ends and ends of files on other systems."""
-_WIDE = {
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
+_WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
+         codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
 """Encodings by the byte order mark that a text begins with."""
 
 
@@ -92,15 +88,14 @@ def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """UTF-8, with line feeds between lines, of texts that begin as UTF-16 or have only carriage returns."""
     first = next(pieces, b"")
     pieces = chain((first,), pieces)
-    wide = next((name for begin, name in _WIDE.items() if first.startswith(begin)), None)
-    if wide is None and len(first) > 3:
-        zeros = [byte == 0 for byte in first[:4]]
-        wide = "utf-16-le" if zeros == [False, True] * 2 else "utf-16-be" if zeros == [True, False] * 2 else None
+    zeros = [byte == 0 for byte in first[:4]]
+    wide = "utf-16-le" if zeros == [False, True] * 2 else "utf-16-be" if zeros == [True, False] * 2 else None
+    wide = next((name for begin, name in _WIDE.items() if first.startswith(begin)), wide)
     if wide is not None:
         return (text.encode() for text in codecs.iterdecode(pieces, wide))
     if b"\r" in first and b"\n" not in first:
         return (piece.replace(b"\r", b"\n") for piece in pieces)
-    return (piece for piece in pieces if piece)
+    return filter(None, pieces)
 
 
 def _lines(data: bytes) -> list[str]:
@@ -144,14 +139,8 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return "\n".join(map(_line, data.split(b"\n")))
-
-
-def _line(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+        lines = data.split(b"\n")
+        return "\n".join(map(decoded, lines)) if len(lines) > 1 else data.decode("latin-1")
 
 
 def shown(text: str, most: int = 40) -> str:

@@ -66,7 +66,16 @@ def _held(count: int, job: Ints, node: Ints, begin: Ints, end: Ints) -> HeldNode
     shared[job[:-1][begin[1:] < end[:-1] - _TOLERANCE_S]] = True
     first = np.append(True, begin[1:] >= latest[:-1])
     last = np.append(first[1:], True)
-    starts, ends = (begin - offset)[first], (latest - offset)[last]
-    changes = np.concatenate((np.ones(len(starts), dtype=np.int64), -np.ones(len(ends), dtype=np.int64)))
-    times = np.concatenate((starts, ends))
-    return HeldNodes(int(np.cumsum(changes[np.lexsort((changes, times))]).max()), shared)
+    return HeldNodes(most_at_once((begin - offset)[first], (latest - offset)[last]), shared)
+
+
+def most_at_once(begin: Ints, end: Ints, amounts: Ints | None = None) -> int:
+    """Largest sum of amounts (default: 1 each) held at a time; at one instant, ends come before begins."""
+    amounts = np.ones(len(begin), dtype=np.int64) if amounts is None else amounts
+    order = np.argsort(end)
+    given_back = np.concatenate(([0], np.cumsum(amounts[order])))
+    ended = end[order]
+    order = np.argsort(begin)
+    taken = np.cumsum(amounts[order])
+    taken -= given_back[np.searchsorted(ended, begin[order], side="right")]
+    return int(taken.max(initial=0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
@@ -83,17 +82,10 @@ def omissions_of(
     """
     seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
     total = float(seconds.sum()) or 1.0
-    played = {*tables, *(["moved"] * moved_is_played), *(["limits"] * limits_are_played)}
-    concerned = itertools.chain(
-        _of_sizes(table, counted),
-        _of_parts(table, played),
-        _of_requests(table, played, depends),
-        _of_times(table),
-        _of_bytes(table, played),
-    )
+    played = {*tables, *(["bytes moved"] * moved_is_played), *(["array limits"] * limits_are_played)}
     return tuple(
         Omission(name, words, int(jobs.sum()), float(seconds[jobs].sum()) / total)
-        for name, words, jobs in concerned
+        for name, words, jobs in _concerned(table, played, depends, counted)
         if jobs.any()
     )
 
@@ -102,31 +94,20 @@ def partitions_of(table: JobTable) -> list[str]:
     """Names of the partitions (queues) that jobs are in, in order of their number of jobs."""
     names = table.names["partition"]
     counts = np.bincount(table["partition"], minlength=len(names))
-    used = [
-        code for code in np.argsort(-counts, kind="stable").tolist() if counts[code] and names[code] not in ("", -1)
-    ]
-    return [str(names[code]) for code in used]
+    order = np.argsort(-counts, kind="stable").tolist()
+    return [str(names[code]) for code in order if counts[code] and names[code] not in ("", -1)]
 
 
-_Concerned = Iterator[tuple[str, str, npt.NDArray[np.bool_]]]
-"""Names of omissions, their words, and the jobs concerned."""
-
-
-def _of_sizes(table: JobTable, counted: npt.NDArray[np.bool_] | None) -> _Concerned:
-    if counted is None or not counted.any():
-        return
-    both = table.known("nodes") & table.known("allocated_processors")
-    most = int((-(-table["allocated_processors"][both] // table["nodes"][both])).max(initial=0))
-    number = f"{most}: jobs that state both have up to so many" if most > 1 else "N"
-    yield (
-        PROCESSORS,
-        "state processors and no number of nodes: each processor counts as a node here (--processors-per-node "
-        f"{number})",
-        counted,
-    )
-
-
-def _of_parts(table: JobTable, played: Set[str]) -> _Concerned:
+def _concerned(
+    table: JobTable, played: Set[str], depends: npt.NDArray[np.object_] | None, counted: npt.NDArray[np.bool_] | None
+) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+    """Names of omissions, their words, and the jobs concerned."""
+    if counted is not None and counted.any():
+        both = table.known("nodes") & table.known("allocated_processors")
+        most = int((-(-table["allocated_processors"][both] // table["nodes"][both])).max(initial=0))
+        number = f"{most}: jobs that state both have up to so many" if most > 1 else "N"
+        words = "state processors and no number of nodes: each processor counts as a node here (--processors-per-node "
+        yield PROCESSORS, f"{words}{number})", counted
     if (named := held(table)) is not None:
         yield (
             SHARED,
@@ -144,57 +125,34 @@ def _of_parts(table: JobTable, played: Set[str]) -> _Concerned:
         )
     if "license" not in played:
         yield "licenses", "request licenses, which are not counted here", table.known("licenses")
-
-
-def _of_requests(table: JobTable, played: Set[str], depends: npt.NDArray[np.object_] | None) -> _Concerned:
     waiting = table.known("dependency")
     left = waiting if depends is None else waiting & (depends == "")
     yield "dependencies", "depend on another job that is not played: they do not wait for it", left
-    yield (
-        "holds",
-        "were held or waited for other jobs after their submission: here they can start at once",
-        (table["eligible_s"] > table["submit_s"]) & ~waiting,
-    )
+    kept = (table["eligible_s"] > table["submit_s"]) & ~waiting
+    yield "holds", "were held or waited for other jobs after their submission: here they can start at once", kept
     if "gpu" not in played:
         yield "gpus", "request GPUs, which no node here has: only their nodes count", table["gpus"] > 0
-    components = [code for code, part in enumerate(table.names["part"]) if "+" in str(part)]
-    yield (
-        "components",
-        "are components of heterogeneous jobs: here each starts on its own",
-        np.isin(table["part"], components),
-    )
-    if "limits" not in played:
-        limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
-        yield (
-            "array limits",
-            "are tasks of arrays with a limit on running tasks: here any number may run",
-            np.isin(table["number"], limited),
-        )
+    codes = [code for code, part in enumerate(table.names["part"]) if "+" in str(part)]
+    components = np.isin(table["part"], codes)
+    yield "components", "are components of heterogeneous jobs: here each starts on its own", components
+    if "array limits" not in played:
+        limited = np.isin(table["number"], np.array(sorted(table.intake.limited_arrays), dtype=np.int64))
+        yield "array limits", "are tasks of arrays with a limit on running tasks: here any number may run", limited
+    over = (table["requested_s"] > 0) & (table["run_s"] > table["requested_s"])
+    yield "overruns", "ran beyond their limit at the site: here they are cut at it", over
+    paused = "were suspended at the site: they held nodes for longer than they ran, and run without the pause here"
+    yield "suspensions", paused, _paused(table)
+    if "bytes moved" not in played:
+        moved = "have bytes moved on record, which are not played (bytes_moved=stream does, under --model stream)"
+        yield "bytes moved", moved, table.known("read_bytes") | table.known("written_bytes")
 
 
-def _of_times(table: JobTable) -> _Concerned:
-    yield (
-        "overruns",
-        "ran beyond their limit at the site: here they are cut at it",
-        (table["requested_s"] > 0) & (table["run_s"] > table["requested_s"]),
-    )
-    pause = np.where(table["start_s"] >= 0, table["end_s"] - table["start_s"] - table["run_s"], 0)
-    nights = (table["end_s"] - _SUNDAY_S) // _WEEK_S > (table["start_s"] - _SUNDAY_S) // _WEEK_S
+def _paused(table: JobTable) -> npt.NDArray[np.bool_]:
+    start_s, end_s, run_s = table["start_s"], table["end_s"], table["run_s"]
+    pause = np.where(start_s >= 0, end_s - start_s - run_s, 0)
+    nights = (end_s - _SUNDAY_S) // _WEEK_S > (start_s - _SUNDAY_S) // _WEEK_S
     pause[(np.abs(pause - _HOUR) <= 1) & nights] = 0  # clocks that go forward are no pause
-    yield (
-        "suspensions",
-        "were suspended at the site: they held nodes for longer than they ran, and run without the pause here",
-        (pause > _PAUSE_S) & (table["run_s"] > 0),
-    )
-
-
-def _of_bytes(table: JobTable, played: Set[str]) -> _Concerned:
-    if "moved" not in played:
-        yield (
-            "bytes moved",
-            "have bytes moved on record, which are not played (bytes_moved=stream does, under --model stream)",
-            table.known("read_bytes") | table.known("written_bytes"),
-        )
+    return (pause > _PAUSE_S) & (run_s > 0)
 
 
 def shortened(names: list[str], most: int = 4) -> str:

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 
 from spillway.workloads.logs.columns import Column, NoJobError, name, of
 from spillway.workloads.logs.layouts import pairs
-from spillway.workloads.logs.lines import LogHead, shown
+from spillway.workloads.logs.lines import shown
 from spillway.workloads.logs.record import COMPLETED, FAILED, TIMEOUT
 from spillway.workloads.logs.slurm_units import UNKNOWN, UnitError, count_of, duration_of, size_of, time_of
 
-_LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];[^;]*;")
+PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];[^;]*;"
+"""Beginning of a line."""
+
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.]*)=")
 _ID = re.compile(r"(\d{1,18})(?:\[(\d*)\])?(?:\.([^;@]+))?", re.ASCII)
 _CHUNK = re.compile(r"([^/+(),]+)/")
@@ -24,14 +26,9 @@ _TIMEOUTS = {"271", "-29", "143"}
 """Exit statuses of jobs that were ended by a signal at their limit."""
 
 
-def is_pbs(head: LogHead) -> bool:
-    """Whether the first line is one of such a log."""
-    return bool(_LINE.match(head.first))
-
-
 def pbs_cells(line: str) -> Mapping[str, str] | str:
     """Cells of a line, or a sentence on its fault."""
-    if not _LINE.match(line):
+    if not re.match(PBS_LINE, line):
         return f"expected 'DATE TIME;TYPE;ID;KEY=VALUE ...' as PBS writes it, got {shown(line)}"
     _, kind, label, rest = line.split(";", 3)
     return pairs(rest, _KEY)[1] | {"id": f"{kind} {label}"}
@@ -69,11 +66,7 @@ PBS = (
     Column("id", "number part cluster", _id, True),
     *of(time_of, submit_s="ctime|qtime", start_s="start", end_s="end"),
     *of(time_of, False, eligible_s="etime"),
-    *of(
-        lambda text: duration_of(text, 1),
-        elapsed_s="resources_used.walltime",
-        requested_s="resource_list.walltime",
-    ),
+    *of(lambda text: duration_of(text, 1), elapsed_s="resources_used.walltime", requested_s="resource_list.walltime"),
     *of(count_of, nodes="resource_list.nodect"),
     *of(_nodes, wanted_nodes="resource_list.nodes|resource_list.select"),
     *of(count_of, False, requested_processors="resource_list.ncpus", gpus="resource_list.ngpus"),

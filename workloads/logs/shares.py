@@ -35,9 +35,7 @@ def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False)
         table.known("nodes"),
         np.where(bits & NODES_REQUESTED, requested, got),
         np.where(
-            table.known("requested_processors"),
-            requested,
-            np.where(table.known("allocated_processors"), got, absent),
+            table.known("requested_processors"), requested, np.where(table.known("allocated_processors"), got, absent)
         ),
     )
     memory = np.where(bits & MEMORY_REQUESTED, requested, measured)

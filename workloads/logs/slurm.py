@@ -11,7 +11,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.columns import Column, NoJobError, name, of
 from spillway.workloads.logs.identity import STEP, ZERO
 from spillway.workloads.logs.layouts import pairs
-from spillway.workloads.logs.lines import LogHead, shown
+from spillway.workloads.logs.lines import shown
 from spillway.workloads.logs.slurm_units import (
     MEGA,
     UNKNOWN,
@@ -212,11 +212,6 @@ _JOBCOMP_NAME = re.compile(r"(.*? Name=).*?( JobState=\w+ Partition=.*)", re.DOT
 _JOBCOMP_NEEDED = ("JobId", "StartTime", "EndTime", "NodeCnt")
 
 
-def is_jobcomp(head: LogHead) -> bool:
-    """Whether the first line begins like the lines of this plugin."""
-    return head.first.startswith("JobId=")
-
-
 def jobcomp_cells(line: str) -> Mapping[str, str] | str:
     """Cells of a line of jobcomp/filetxt, or a sentence on its fault."""
     named = _JOBCOMP_NAME.fullmatch(line)
@@ -230,13 +225,8 @@ def jobcomp_cells(line: str) -> Mapping[str, str] | str:
     return values
 
 
-_IS_JSON = re.compile(r'"(?:job_id|slurm|meta|openapi)"\s*:')
-
-
-def is_json(head: LogHead) -> bool:
-    """Whether it is an object with jobs of Slurm."""
-    text = "".join(head.lines)[:20_000]
-    return text.startswith("{") and '"nb_res"' not in text and bool(_IS_JSON.search(text))
+JSON_BEGINS = r'\{(?!.*"nb_res").*"(?:job_id|slurm|meta|openapi)"\s*:'
+"""Beginning of an object with jobs of Slurm."""
 
 
 def _at(job: Any, path: str) -> Any:

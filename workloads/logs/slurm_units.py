@@ -8,10 +8,11 @@ SchedMD, manual pages *sacct(1)* (fields, suffixes of 1024), *sbatch(1)* (time l
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from spillway.base.dates import seconds_since_1970
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, REQUEUED, RUNNING, TIMEOUT
 
@@ -28,9 +29,7 @@ _DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)", re.ASCII)
 _COUNTED = re.compile(r"(.+)[:=*](\d{1,18})", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,]\d{1,9})?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?", re.ASCII
-)
+_FIRST_DAY = datetime(1970, 1, 1).toordinal()
 _A_TIME = "a time such as 2019-01-01T08:55:55, perhaps with +0200 (or Unknown), from 1970 to 2242"
 _PLAYED = ("node", "cpu", "mem", "bb/", "gres/gpu", "license/")
 """Beginnings of the resources that are read from a job's."""
@@ -58,30 +57,22 @@ def time_of(text: str) -> int:
     ``+02:00``, ``Z``) is moved to UTC; fractions of a second are cut. Slurm writes a time that is not known as second
     0, which is the first day of 1970 or the last of 1969: both are unknown.
     """
-    if found := _TIME.fullmatch(text):
-        hour, minute, second = map(int, found.group(2, 3, 4))
-        if hour < 24 and minute < 60 and second <= 60:  # a leap second
-            offset = 3600 * int(found[6] or 0) + 60 * int(found[7] or 0)
-            local = _day(found[1]) + 3600 * hour + 60 * minute + second
-            return -1 if local < 0 else max(local - (-offset if found[5] == "-" else offset), 0)
     if text.lower() in UNKNOWN:
         return -1
-    number = text.partition(".")[0]
-    if text.isascii() and number.isdecimal() and len(number) < 12 and int(number) <= LATEST_S:
-        return int(number) or -1
-    raise UnitError(_A_TIME)
-
-
-@lru_cache(maxsize=100_000)
-def _day(text: str) -> int:
-    """Begin of a day; two days before 1970 for one that stands for an unknown time."""
-    try:
-        seconds = (date.fromisoformat(text) - date(1970, 1, 1)).days * 86_400
-    except ValueError:
-        raise UnitError(_A_TIME) from None
-    if seconds > LATEST_S or seconds < -366 * 86_400:
+    number, leap = text.partition(".")[0], text[17:19] == "60"
+    if text.isascii() and number.isdecimal():
+        seconds = int(number)
+    else:
+        try:
+            date = datetime.fromisoformat(f"{text[:17]}59{text[19:]}" if leap else text)
+        except ValueError:
+            raise UnitError(_A_TIME) from None
+        seconds = int(seconds_since_1970(date)) + leap
+        if date.year >= 1969 and date.toordinal() <= _FIRST_DAY:
+            return -1
+    if not 0 <= seconds <= LATEST_S:
         raise UnitError(_A_TIME)
-    return seconds if seconds > 0 else -2 * 86_400
+    return seconds or -1
 
 
 @lru_cache(maxsize=100_000)

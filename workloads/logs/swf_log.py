@@ -19,7 +19,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.columns import Column, fast_whole
 from spillway.workloads.logs.layouts import Rows
-from spillway.workloads.logs.lines import Block, LogHead, shown
+from spillway.workloads.logs.lines import Block, shown
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
 from spillway.workloads.logs.slurm_units import UnitError
@@ -35,115 +35,93 @@ ALL = "swf"
 SKIP = "-"
 """Stands for a column that is left out in a list of fields."""
 
-_NAMED = {"user", "group", "executable", "queue", "partition"}
 _FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-"""A number as logs write it."""
-MOST = 2**62
-"""Numbers are below this: beyond it they do not fit the columns of a table."""
-_STATUS = range(-1, 6)
 _TIMES = {"submit_s", "wait_s", "run_s", "requested_s", "think_s"}
-_AT_LEAST = {"number": 0, "submit_s": 0}
-
-_STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
+_NAMED = {"user", "group", "executable", "queue", "partition"}
+_KNOWN = {"number", "submit_s"}
+"""Fields that must be known."""
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = re.compile(_NUMBER)
+"""A number as logs write it."""
+BEGINS = rf";|(?:{_NUMBER}[ \t]+){{4}}{_NUMBER}(?:\s|$)"
+"""Beginning of a log: a comment, or a line of numbers separated by blanks."""
 _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
-_FEWEST = 5
 _WHOLE = re.compile(r"[0-9 -]*")
-
-
-def recognises(head: LogHead) -> bool:
-    """Whether a log begins with comments or with a line of numbers separated by blanks."""
-    if head.first.startswith(";"):
-        return True
-    words = head.first.split()
-    return len(words) >= _FEWEST and all(map(NUMBER.fullmatch, words[:_FEWEST]))
-
-
-def label_of(name: str) -> str:
-    """A field as errors name it."""
-    return f"field {FIELDS.index(name) + 1} ({name})"
+_FEWEST = 5
+_EACH = "each line needs its job number and its submission, each field once"
+_STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 
 
 def value_of(name: str, text: str) -> Number:
-    """A field's value; times with fractions of a second are rounded.
+    """A field's value; times with fractions of a second are rounded; -1 for an empty text.
 
     Raises
     ------
     UnitError
         It is no value of this field.
     """
-    fractional = name in _FRACTIONAL or name in _TIMES
-    kind = "a number" if name in _FRACTIONAL else "a whole number"
-    if not text.isascii() or not NUMBER.fullmatch(text):
-        raise UnitError(kind)
-    fraction = float(text)
-    if not math.isfinite(fraction) or not (fraction.is_integer() or fractional):
-        raise UnitError(kind)
-    value: Number = int(fraction) if fraction.is_integer() else round(fraction) if name in _TIMES else fraction
+    number = float(text or -1) if text.isascii() and (not text or NUMBER.fullmatch(text)) else math.nan
+    is_whole, may_be = number.is_integer(), name in _FRACTIONAL or name in _TIMES
+    if not math.isfinite(number) or not (is_whole or may_be):
+        raise UnitError("a number" if name in _FRACTIONAL else "a whole number")
+    value: Number = round(number) if is_whole or name in _TIMES else number
     if text.lstrip("+-").isdigit():
         value = int(text)  # exact beyond 2^53
-    least = _AT_LEAST.get(name, 0)
-    if fraction < least and not (value == -1 and name not in _AT_LEAST):
-        raise UnitError(f">= {least}{'' if name in _AT_LEAST else ' or -1 for unknown'}")
+    if text and number < 0 and (value != -1 or name in _KNOWN):
+        raise UnitError(f">= 0{'' if name in _KNOWN else ' or -1 for unknown'}")
     if name in _TIMES and value > LATEST_S:
         raise UnitError(
             f"a finite number of at most {LATEST_S:.0f} s (272 years; are the times of this log in microseconds?)"
         )
-    if value >= MOST:
+    if value >= 2**62:  # beyond it they do not fit the columns of a table
         raise UnitError("less than 2^62")
-    if name == "status" and value not in _STATUS:
+    if name == "status" and value not in range(-1, 6):
         raise UnitError("one of -1, 0, 1, 2, 3, 4, 5")
     return value
 
 
-def _cell(name: str) -> Callable[[str], Any]:
-    return lambda text: value_of(name, text) if text else -1
-
-
 def _column(name: str, target: str, scale: Callable[[Any], Any] | None = None) -> Column:
-    cell = _cell(name)
-    read = cell if scale is None else lambda text: scale(cell(text))
-    fast = partial(fast_whole, least=_AT_LEAST.get(name, -1), most=5 if name == "status" else int(LATEST_S))
-    return Column(name, target, read, True, fast if scale is None else None, label_of(name))
+    cell = partial(value_of, name)
+    label = f"field {FIELDS.index(name) + 1} ({name})"
+    if scale is not None:
+        return Column(name, target, lambda text: scale(cell(text)), True, None, label)
+    most = 5 if name == "status" else int(LATEST_S)
+    return Column(name, target, cell, True, partial(fast_whole, least=0 if name in _KNOWN else -1, most=most), label)
 
 
 def _kib(value: float) -> int:
     return round(value * 1024) if value > 0 else -1
 
 
+_READ = {
+    "wait_s": "wait_s", "run_s": "elapsed_s", "processors": "allocated_processors", "group": "account",
+    "queue": "partition", "preceding_job": "dependency_number",
+}  # fmt: skip
+"""Fields of the format by other names than in a table."""
+_SCALED = {
+    "used_memory_kib": ("used_core_memory", _kib),
+    "requested_memory_kib": ("core_memory", _kib),
+    "status": ("state", lambda value: _STATE.get(int(value), "")),
+}
 COLUMNS = (
-    *(_column(name, target) for name, target in (
-        ("number", "number"), ("submit_s", "submit_s"), ("wait_s", "wait_s"), ("run_s", "elapsed_s"),
-        ("processors", "allocated_processors"), ("requested_processors", "requested_processors"),
-        ("requested_s", "requested_s"), ("user", "user"), ("group", "account"), ("queue", "partition"),
-        ("partition", "partition"), ("preceding_job", "dependency_number"), ("think_s", "think_s"),
-    )),
-    _column("used_memory_kib", "used_core_memory", _kib),
-    _column("requested_memory_kib", "core_memory", _kib),
-    _column("status", "state", lambda value: _STATE.get(value, "")),
-    *(_column(name, "unused") for name in ("cpu_s", "executable")),
-)  # fmt: skip
-
+    *(_column(name, _READ.get(name, name)) for name in FIELDS if name not in _SCALED),
+    *(_column(name, target, scale) for name, (target, scale) in _SCALED.items()),
+)
 AS_WRITTEN = tuple(_column(name, name) for name in FIELDS)
 """The 18 fields as they are, for logs in memory."""
 
 
 def _name(cell: Callable[[str], Any], text: str) -> Any:
     """A number or a name."""
-    try:
-        return cell(text)
-    except UnitError:
-        if text.isprintable() and not NUMBER.fullmatch(text):
-            return text
-        raise
+    is_name = text.isprintable() and bool(text) and not NUMBER.fullmatch(text)
+    return text if is_name else cell(text)
 
 
 def _node_count(text: str) -> int:
     """Nodes, also of a batch system's request such as ``2:ppn=8`` or ``1:ppn=4+3:ppn=2``."""
-    found = [_NODES.fullmatch(part) for part in text.split("+")]
-    if all(found):
-        return sum(int(match[1]) for match in found if match)
-    return int(value_of("nodes", text)) if text else -1
+    found = [match for part in text.split("+") if (match := _NODES.fullmatch(part))]
+    whole = len(found) == text.count("+") + 1
+    return sum(int(match[1]) for match in found) if whole else int(value_of("nodes", text))
 
 
 def columns_of(reading: Reading) -> tuple[Column, ...]:
@@ -153,7 +131,7 @@ def columns_of(reading: Reading) -> tuple[Column, ...]:
     loose = tuple(
         replace(column, read=partial(_name, column.read)) if column.names in _NAMED else column for column in COLUMNS
     )
-    own = tuple(Column(name, name, _cell(name), True) for name in OWN_FIELDS[1:])
+    own = tuple(Column(name, name, partial(value_of, name), True) for name in OWN_FIELDS[1:])
     return (*loose, *own, Column("nodes", "wanted_nodes", _node_count, True))
 
 
@@ -173,7 +151,7 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
             columns = {name: quick[:, place].copy() for place, name in enumerate(fields) if name != SKIP}
             yield Rows(range(first, first + len(quick)), columns, lines)
             continue
-        numbers, parts, texts = [], [], []
+        found: list[tuple[int, list[str], str]] = []
         for number, line in enumerate(lines, start=first):
             words = line.split()
             if not words:
@@ -182,14 +160,12 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
                 comments.append(comment_of(line, f"{intake.where}:{number}"))
                 continue
             intake.book.lines += 1
-            if len(words) != len(fields) and not _fits(words, fields, number, intake, reading):
-                continue
-            numbers.append(number)
-            parts.append(words)
-            texts.append(line)
+            if len(words) == len(fields) or _fits(words, fields, number, intake, reading):
+                found.append((number, words, line))
         intake.header = SwfHeader(tuple(comments))
         intake.machine_processors = intake.header.max_procs or 0
-        if numbers:
+        if found:
+            numbers, parts, texts = zip(*found, strict=True)
             cells = dict(zip(fields, zip(*parts, strict=True), strict=True))
             cells.pop(SKIP, None)
             yield Rows(numbers, cells, texts)
@@ -219,23 +195,20 @@ def _fits(words: list[str], fields: Sequence[str], number: int, intake: Intake, 
     count, found = len(fields), len(words)
     if not reading.lenient or found < _FEWEST:
         begin = " ".join(words[:4]) + (" ..." if found > 4 else "")
-        what = f"{count} columns ({', '.join(fields)})" if reading.fields else (
-            f"{count} fields separated by blanks (Standard Workload Format 2.2)")  # fmt: skip
+        what = "fields separated by blanks (Standard Workload Format 2.2)"
+        what = f"{count} columns ({', '.join(fields)})" if reading.fields else f"{count} {what}"
         remedy = "; --lenient leaves out the further ones" if found > count else ""
         fault = f"expected {what}, got {found}: {shown(begin)}{remedy}"
         intake.book.unreadable("another number of fields", number, fault)
         return False
     if found > count:
         which = f"column {found}" if found == count + 1 else f"columns {count + 1} to {found}"
-        more = (
-            f"--fields {ALL},NAME,... gives further columns a meaning: {', '.join(OWN_FIELDS)}; {SKIP} leaves one out"
-        )
-        intake.book.add(Fate.REPAIRED, f"{which} left out ({more})")
-        del words[count:]
+        gives = f"--fields {ALL},NAME,... gives further columns a meaning: {', '.join(OWN_FIELDS)}"
+        intake.book.add(Fate.REPAIRED, f"{which} left out ({gives}; {SKIP} leaves one out)")
     else:
         ends = ", ".join(name for name in fields[found:] if name != SKIP)
         intake.book.add(Fate.REPAIRED, f"the line ends before {ends}: taken as not known")
-        words += [""] * (count - found)
+    words[:] = [*words, *[""] * (count - found)][:count]
     return True
 
 
@@ -247,19 +220,17 @@ def layout(fields: str) -> tuple[str, ...]:
     WorkloadError
         A name is unknown, comes twice, or the job number or the submission is missing.
     """
-    names: list[str] = []
-    for name in fields.split(","):
-        names += FIELDS if name.strip() == ALL else [name.strip()]
-    known = {*FIELDS, *OWN_FIELDS, SKIP}
+    given = (name.strip() for name in fields.split(","))
+    names = [name for item in given for name in (FIELDS if item == ALL else (item,))]
+    known = (*FIELDS, *OWN_FIELDS)
     for name in names:
-        if name not in known:
+        if name not in (*known, SKIP):
             raise WorkloadError(
                 f"--fields: unknown field {name!r}; known: {ALL} (the format's 18), {SKIP} (leave the column out), "
-                f"{', '.join((*FIELDS, *OWN_FIELDS))}"
+                f"{', '.join(known)}"
             )
-    twice = sorted({name for name in names if name != SKIP and names.count(name) > 1})
-    missing = [name for name in ("number", "submit_s") if name not in names]
-    if twice or missing:
-        what = f"{twice[0]!r} comes twice" if twice else f"{missing[0]!r} is missing"
-        raise WorkloadError(f"--fields: {what}; each line needs its job number and its submission, each field once")
+        if name != SKIP and names.count(name) > 1:
+            raise WorkloadError(f"--fields: {name!r} comes twice; {_EACH}")
+    for name in sorted(_KNOWN - set(names)):
+        raise WorkloadError(f"--fields: {name!r} is missing; {_EACH}")
     return tuple(names)

@@ -104,11 +104,8 @@ def _in_range(table: JobTable, field: str, value: str) -> Mask:
     """Submitted from the first time on, before the second."""
     begin, _, end = value.partition("..")
     submit_s = table["submit_s"]
-    met = np.ones(len(table), dtype=bool)
-    if begin:
-        met &= submit_s >= _clock(table, begin, value)
-    if end:
-        met &= submit_s < _clock(table, end, value)
+    met = submit_s >= _clock(table, begin, value) if begin else np.ones(len(table), dtype=bool)
+    met &= submit_s < _clock(table, end, value) if end else True
     if not met.any():
         raise WorkloadError(
             f"no job was submitted in {value}; submissions are from {submit_s.min()} to {submit_s.max()} s of the log",
@@ -120,16 +117,14 @@ def _in_range(table: JobTable, field: str, value: str) -> Mask:
 def _clock(table: JobTable, text: str, whole: str) -> int:
     """A time as seconds of the log: a date, a date and time, or such seconds."""
     try:
-        seconds = time_of(f"{text}T00:00:00" if len(text) == 10 and text[4:5] == "-" else text)
+        seconds = time_of(text)
     except UnitError as error:
         raise WorkloadError(
             f"where time={whole}: expected a date, {error}, or seconds of the log, got {text!r}"
         ) from None
-    counted = len(table) and int(table["submit_s"].max()) < CALENDAR_FROM_S
-    if not counted or seconds < CALENDAR_FROM_S:
+    if not len(table) or table["submit_s"].max() >= CALENDAR_FROM_S or seconds < CALENDAR_FROM_S:
         return seconds
-    start = table.intake.header.unix_start_time
-    if start is None:
+    if (start := table.intake.header.unix_start_time) is None:
         raise WorkloadError(
             f"where time={whole}: the log counts seconds from its start and does not state when that was "
             "(UnixStartTime); give seconds such as 0..86400",
