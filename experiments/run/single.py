@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import time
 import traceback
 from pathlib import Path
@@ -85,7 +84,7 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     begin = time.perf_counter()
     timings, warnings = simulate(task, folder, lambda *now: report(Progress(*now)))
     if timings["decisions"] >= _MANY_DECISIONS:
-        gc.collect()  # frees the simulation's objects, which refer to each other, before the tables are read
+        memory.give_back()  # of the simulation's objects, before the tables are read
     figures = summarise(read_run(folder), task.playing.tau_s).as_dict()
     metrics = {"tau_s": task.playing.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin

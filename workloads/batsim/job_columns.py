@@ -88,10 +88,10 @@ class JobColumns:
     def workload(self) -> Workload:
         """The workload as objects: about 1 kB per job."""
         profiles: dict[str, Profile] = {}
-        for label, cpu, com, bb in self._profiles():
-            own = {} if self.stripes is not None else {"bb": bb}
-            profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com} | own
         jobs, head = tuple(self._jobs()), self._head()
+        for job, (_, cpu, com, bb) in zip(jobs, self._profiles(), strict=True):
+            own = {} if self.stripes is not None else {"bb": bb}
+            profiles[job.profile] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com} | own
         return Workload(self.name, self.nb_res, jobs, profiles, self.description, head, begins_s=self.begins_s)
 
     def text(self) -> Iterator[bytes]:
@@ -127,15 +127,10 @@ class JobColumns:
     def _jobs(self) -> Iterator[WorkloadJob]:
         parts, users = self.table.names["part"], self.table.names["user"]
         extra, limits = self._extra(), self.array_limit
+        of_log = [self.table[name] for name in ("number", "part", "user")]
+        columns = (*of_log, self.submit_s, self.nodes, self.walltime_s)
+        shared: dict[tuple[Any, ...], dict[str, Any]] = {}
         for rows in self._batches():
-            columns = (
-                self.table["number"],
-                self.table["part"],
-                self.table["user"],
-                self.submit_s,
-                self.nodes,
-                self.walltime_s,
-            )
             further = [column[rows].tolist() for column in extra.values()]
             for place, (number, part, user, submit, nodes, walltime) in enumerate(
                 zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -147,6 +142,9 @@ class JobColumns:
                         extras[field] = column[place]
                 if limits is not None and (limit := int(limits[rows.start + place])):
                     extras |= {"array": number, "array_limit": limit}
+                extras = shared.setdefault(tuple(extras.items()), extras)  # equal fields take memory once
+                if len(shared) > _BATCH:  # most are of one job
+                    shared.clear()
                 job_id = f"{number}{parts[part]}" if parts[part] else number
                 profile = str(job_id)
                 yield WorkloadJob(job_id, submit, nodes, profile, walltime if walltime > 0 else None, extras)
@@ -198,9 +196,9 @@ class JobColumns:
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
         parts = self.table.names["part"]
+        of_log = [self.table[name] for name in ("number", "part", "run_s")]
+        columns = (*of_log, self.bb_bytes, self.com_bytes, self.walltime_s)
         for rows in self._batches():
-            of_log = [self.table[name] for name in ("number", "part", "run_s")]
-            columns = (*of_log, self.bb_bytes, self.com_bytes, self.walltime_s)
             for number, part, run_s, bb, com, walltime in zip(
                 *(column[rows].tolist() for column in columns), strict=True
             ):

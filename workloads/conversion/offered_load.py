@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,7 @@ def offered_load(workload: Workload, machine: MachineFacts) -> OfferedLoad | Non
     rows = _held(workload, machine)
     if _unknown(rows):
         return None
-    submit, node_s, byte_s = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    submit, node_s, byte_s = np.ascontiguousarray(rows.T)
     span_s = float(submit.max() - submit.min())
     storage = float(machine.all_storage_bytes)
     compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
@@ -95,7 +96,7 @@ def buffers_fit(workload: Workload, job: WorkloadJob, machine: MachineFacts) -> 
 
 _NUMBERS = (int, float)
 
-_Held = list[tuple[float, float, float]]
+_Held = npt.NDArray[np.float64]
 """Submission (s), node-seconds and byte-seconds of each job."""
 
 
@@ -105,13 +106,13 @@ def _unknown(rows: _Held) -> str:
             f"not stated: only {len(rows)} jobs fit the machine and state their work; with fewer than "
             f"{FEWEST_JOBS} the load depends mostly on the last job"
         )
-    if len({row[0] for row in rows}) == 1:
+    if np.ptp(rows[:, 0]) == 0:
         return "not stated: all jobs are submitted at once, so there is no period"
     return ""
 
 
 def _held(workload: Workload, machine: MachineFacts) -> _Held:
-    rows = []
+    rows = array("d")
     profiles, nodes, speed = workload.profiles, machine.nodes, machine.node_speed_flops
     storage = machine.all_storage_bytes
     for job in workload.jobs:
@@ -121,8 +122,8 @@ def _held(workload: Workload, machine: MachineFacts) -> _Held:
             if job.walltime is not None:
                 seconds = min(seconds, job.walltime)
             buffers = min(workload.burst_buffer_bytes(job) * job.res, storage)
-            rows.append((job.subtime, job.res * seconds, buffers * seconds))
-    return rows
+            rows.extend((job.subtime, job.res * seconds, buffers * seconds))
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 
 @dataclass(frozen=True)

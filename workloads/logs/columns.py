@@ -146,12 +146,20 @@ class Faults:
             self.repaired.setdefault(reason, set()).update(rows)
 
 
-Values = dict[str, Any]
+class Values(dict[str, Any]):
+    """Fields of some rows; those that a format does not state are not known."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, name: str) -> Any:
+        return [""] * self._count if name in TEXTS else np.broadcast_to(np.int64(-1), self._count)
 
 
 def read_cells(columns: Sequence[Column], cells: Mapping[str, Any], faults: Faults) -> Values:
     """Fields of some rows, from their cells by the names of columns."""
-    raw: Values = {}
+    raw = Values(len(faults.lines))
     for column in columns:
         stated = [cells[heading] for heading in column.headings() if heading in cells]
         for found in stated[:1] if column.fields.startswith("number") else stated:
@@ -184,45 +192,34 @@ def _either(name: str, first: Any, second: Any) -> Any:
     return [other if value in nothing else value for value, other in zip(first, second, strict=True)]
 
 
-def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Values:
+def records_of(raw: Values, faults: Faults, intake: Intake) -> dict[str, Any]:
     """The fields of a record, from those that a format states: one rule for all formats."""
-
-    def get(name: str) -> Ints:
-        value = raw.get(name)
-        return np.broadcast_to(np.int64(-1), count) if value is None else value
-
-    submit, start, end = get("submit_s"), get("start_s"), get("end_s")
-    if "wait_s" in raw:
-        start = np.where(raw["wait_s"] >= 0, submit + raw["wait_s"], -1)
-    elapsed, limit = get("elapsed_s"), get("requested_s")
-    start, end = _clock_went_back(submit, start, end, elapsed, faults)
+    submit, elapsed, limit, wait, paused = (
+        raw[f"{name}_s"] for name in ("submit", "elapsed", "requested", "wait", "suspended")
+    )
+    start = np.where(wait >= 0, submit + wait, raw["start_s"])
+    start, end = _clock_went_back(submit, start, raw["end_s"], faults)
     start = _contradictions(submit, start, end, elapsed, faults)
     run = np.where(elapsed >= 0, elapsed, np.where((start >= 0) & (end >= start), end - start, -1))
-    if "end_s" not in raw and "wait_s" in raw:
-        end = np.where((start >= 0) & (run >= 0), start + run, -1)
-    paused = get("suspended_s")
-    end = np.where((end < 0) & (start >= 0) & (run >= 0) & (paused > 0), start + run + paused, end)
+    follows = (end < 0) & (start >= 0) & (run >= 0) & ((wait >= 0) | (paused > 0))
     intake.unlimited += int((limit == UNLIMITED).sum())
-    nodes, wanted = get("nodes"), get("wanted_nodes")
+    nodes, wanted = raw["nodes"], raw["wanted_nodes"]
     asked_only = (nodes <= 0) & ((wanted > 0) | ("wanted_nodes" in raw and "nodes" not in raw))
-    nodes = np.where(nodes > 0, nodes, np.maximum(wanted, nodes)) if "wanted_nodes" in raw else nodes
-    requested, allocated = get("requested_processors"), get("allocated_processors")
-    nodes = _listed(raw, nodes, faults)
-    memory, marks = _memory(raw, get, nodes, requested, allocated)
-    made: Values = {name: get(name) for name in NUMBERS} | {
-        "submit_s": submit, "start_s": start, "end_s": end, "run_s": run, "memory_bytes": memory, "nodes": nodes,
+    nodes = _listed(raw, np.where(nodes > 0, nodes, np.maximum(wanted, nodes)), faults)
+    memory, marks = _memory(raw, nodes)
+    limited = np.flatnonzero(raw["array_limit"] > 0).tolist()
+    intake.limited_arrays |= {int(raw["number"][row]): int(raw["array_limit"][row]) for row in limited}
+    return {name: raw[name] for name in (*NUMBERS, *TEXTS)} | {
+        "start_s": start,
+        "end_s": np.where(follows, start + run + np.maximum(paused, 0), end),
+        "run_s": run,
         "requested_s": np.where(limit == UNLIMITED, -1, limit),
+        "nodes": nodes,
+        "memory_bytes": memory,
+        "burst_buffer_bytes": _buffers(raw, nodes, faults),
         "marks": marks | np.where(asked_only, NODES_REQUESTED, 0),
-    }  # fmt: skip
-    processors = np.where(requested > 0, requested, allocated)
-    made["burst_buffer_bytes"] = _buffers(raw, get("burst_buffer_bytes"), nodes, processors, faults)
-    made |= {name: raw.get(name, [""] * count) for name in TEXTS}
-    if "think_s" in raw:
-        made["dependency"] = _after(get("dependency_number"), raw["think_s"])
-    if "array_limit" in raw:
-        limited = np.flatnonzero(raw["array_limit"] > 0).tolist()
-        intake.limited_arrays |= {int(raw["number"][row]): int(raw["array_limit"][row]) for row in limited}
-    return made
+        "dependency": _after(raw["dependency_number"], raw["think_s"]) if "think_s" in raw else raw["dependency"],
+    }
 
 
 def _listed(raw: Values, nodes: Ints, faults: Faults) -> Ints:
@@ -241,7 +238,7 @@ def _listed(raw: Values, nodes: Ints, faults: Faults) -> Ints:
     return found
 
 
-def _clock_went_back(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> tuple[Ints, Ints]:
+def _clock_went_back(submit: Ints, start: Ints, end: Ints, faults: Faults) -> tuple[Ints, Ints]:
     """Starts and ends in local times, moved on an hour where the clock went back between two of them; not far apart
     otherwise, a start is that of a computer whose clock is slow: the job starts when it is submitted."""
 
@@ -276,36 +273,35 @@ def _contradictions(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults:
     return np.where(early, -1, start)
 
 
-def _memory(
-    raw: Values, get: Callable[[str], Ints], nodes: Ints, requested: Ints, allocated: Ints
-) -> tuple[Ints, npt.NDArray[Any]]:
+def _memory(raw: Values, nodes: Ints) -> tuple[Ints, Ints]:
     """Bytes of memory of whole jobs, and the bit of those that are requests."""
-    cores = np.maximum(np.maximum(requested, allocated), 1)
-    asked = get("memory_bytes")
-    for name, times in (("node_memory", np.maximum(nodes, 1)), ("core_memory", cores)):
-        if name in raw:
-            asked = np.where(asked >= 0, asked, np.where(raw[name] > 0, _product(raw[name], times), -1))
-    used = get("used_memory")
-    if "used_core_memory" in raw:
-        used = np.where(raw["used_core_memory"] > 0, _product(raw["used_core_memory"], cores), -1)
+    cores = np.maximum(np.maximum(raw["requested_processors"], raw["allocated_processors"]), 1)
+    asked, used = raw["memory_bytes"], raw["used_memory"]
+    for name, parts in (("node_memory", np.maximum(nodes, 1)), ("core_memory", cores)):
+        asked = np.where(asked >= 0, asked, _product(raw[name], parts)) if name in raw else asked
+    used = _product(raw["used_core_memory"], cores) if "used_core_memory" in raw else used
     return np.where(asked >= 0, asked, used), np.where(asked >= 0, MEMORY_REQUESTED, 0)
 
 
 def _product(bytes_each: Ints, times: Ints) -> Ints:
-    return np.minimum(bytes_each.astype(np.float64) * times, 2.0**62 - 1024).astype(np.int64)
+    product = np.minimum(bytes_each.astype(np.float64) * times, 2.0**62 - 1024).astype(np.int64)
+    return np.where(bytes_each > 0, product, -1)
 
 
-def _buffers(raw: Values, counted: Ints, nodes: Ints, processors: Ints, faults: Faults) -> Ints:
+def _buffers(raw: Values, nodes: Ints, faults: Faults) -> Ints:
     """Bytes of burst buffers: counted as resources, else by directives; 0: none although the log states such."""
     if "requests" not in raw:
-        return counted
-    found, sizes = counted.copy(), np.maximum(np.where(nodes > 0, nodes, processors), 1)
+        return raw["burst_buffer_bytes"]  # type: ignore[no-any-return]
+    asked, found = raw["requested_processors"], raw["burst_buffer_bytes"].copy()
+    processors = np.where(asked > 0, asked, raw["allocated_processors"])
+    sizes = np.maximum(np.where(nodes > 0, nodes, processors), 1)
     for row, requests in enumerate(raw["requests"]):
         if requests.buffers and found[row] <= 0:
             found[row] = requests.total_bytes(int(sizes[row]))
             if requests.per_node and nodes[row] <= 0:
                 faults.repair("a buffer on each node, and no number of nodes: each processor has one", row)
-    return np.maximum(found, 0)
+    sized: Ints = np.maximum(found, 0)
+    return sized
 
 
 def _after(preceding: Sequence[int] | Ints, think_s: Ints) -> list[Any]:
@@ -316,7 +312,7 @@ def _after(preceding: Sequence[int] | Ints, think_s: Ints) -> list[Any]:
     ]
 
 
-def settled(made: Values, faults: Faults, book: Book) -> npt.NDArray[np.bool_]:
+def settled(made: Mapping[str, Any], faults: Faults, book: Book) -> npt.NDArray[np.bool_]:
     """Count the rows in the book by their fates; returns the mask of those that become jobs."""
     for row in np.flatnonzero(np.asarray(made["submit_s"]) < 0).tolist():
         faults.no_job.setdefault(row, NEVER_SUBMITTED)

@@ -148,7 +148,7 @@ def table_of(rows: Iterable[layouts.Rows], intake: Intake, name: str = SWF, read
     columns = swf_log.columns_of(reading) if name == SWF else form.columns
     for some in rows:
         faults = Faults(some.lines, reading.lenient)
-        made = records_of(read_cells(columns, some.cells, faults), len(some.lines), faults, intake)
+        made = records_of(read_cells(columns, some.cells, faults), faults, intake)
         built.add(made, settled(made, faults, book), [] if form.attempts else some.texts)
     remedy = "; --lenient takes values that cannot be read as not known, --unreadable SHARE leaves more lines out"
     book.settle(1.0 if reading.lenient and built.count else reading.unreadable, remedy)

@@ -64,7 +64,7 @@ def time_of(text: str) -> int:
         seconds = int(number)
     else:
         try:
-            date = datetime.fromisoformat(f"{text[:17]}59{text[19:]}" if leap else text)
+            date = datetime.fromisoformat(f"{text[:17]}59{text[19:]}" if leap else text if ":" in text else "")
         except ValueError:
             raise UnitError(_A_TIME) from None
         seconds = int(seconds_since_1970(date)) + leap

@@ -117,7 +117,7 @@ def _in_range(table: JobTable, field: str, value: str) -> Mask:
 def _clock(table: JobTable, text: str, whole: str) -> int:
     """A time as seconds of the log: a date, a date and time, or such seconds."""
     try:
-        seconds = time_of(text)
+        seconds = time_of(f"{text}T00:00:00" if len(text) == 10 and text[4:5] == "-" else text)
     except UnitError as error:
         raise WorkloadError(
             f"where time={whole}: expected a date, {error}, or seconds of the log, got {text!r}"

@@ -60,7 +60,7 @@ from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events, refuse_twice
 from spillway.workloads.batsim.batsim5 import READ_AS_4
 from spillway.workloads.batsim.job_columns import SITE_NODES, with_site_nodes
-from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
+from spillway.workloads.batsim.json_file import batsim_bytes, parse_batsim
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert, per_node_of
 from spillway.workloads.conversion.needs import StatedSize, rounded_up, stated_of
@@ -365,7 +365,7 @@ class Inputs:
             self._qos[prepared.path] = Counter(str(job.extras.get("qos", "")) for job in workload.jobs)
             self._jobs[prepared.path] = len(workload.jobs)
             if any(SITE_NODES in job.extras for job in workload.jobs):
-                at_site = format_batsim(with_site_nodes(workload)).encode()
+                at_site = batsim_bytes(with_site_nodes(workload))
                 self._at_site[prepared.path] = self._write(source.name, ".json", at_site)
             self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (
@@ -548,7 +548,7 @@ def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = 
     """A workload with the changes that its description states, and its bytes."""
     if source.spec.changes:
         workload, data = varied(workload, source.spec.changes, machine.facts), b""
-    return workload, data or format_batsim(workload).encode()
+    return workload, data or batsim_bytes(workload)
 
 
 def _converted_for(model: ModelSpec) -> str:

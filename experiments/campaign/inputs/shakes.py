@@ -17,7 +17,7 @@ from spillway.experiments.run.provenance import site_copy
 from spillway.experiments.run.sessions import REPLAY, SITE
 from spillway.experiments.run.spec import PreparedInput, RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
-from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
+from spillway.workloads.batsim.json_file import batsim_bytes, parse_batsim
 from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.conversion.shake import shaken
 
@@ -61,7 +61,7 @@ def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, l
                     folder,
                     f"{run.workload.name}, shake {number}",
                     ".json",
-                    format_batsim(shaken(workload, number, run.seed, speed)).encode(),
+                    batsim_bytes(shaken(workload, number, run.seed, speed)),
                 )
                 for number in range(1, shakes + 1)
             ]
