@@ -300,50 +300,33 @@ def _of_output(error: Exception) -> SpillwayError | None:
 # --------------------------------------------------------------------------- typed values
 
 
-def whole(text: str) -> int:
+def whole(text: str, least: int | None = None) -> int:
     """Read a whole number (for ``type=``)."""
+    bound = "" if least is None else f" >= {least}"
     try:
-        return int(text)
+        value = int(text) if least is None or (text.isascii() and text.isdecimal() and len(text) <= 18) else -1
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+        value, least = -1, 0
+    if least is not None and value < least:
+        raise argparse.ArgumentTypeError(f"expected a whole number{bound}, got {text!r}")
+    return value
 
 
-def natural(text: str) -> int:
-    """Read a whole number >= 0."""
-    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
-    return int(text)
+natural, positive = partial(whole, least=0), partial(whole, least=1)
+"""Readers of whole numbers of at least 0, and of at least 1."""
 
 
-def positive(text: str) -> int:
-    """Read a whole number >= 1."""
-    if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
-    return int(text)
-
-
-def number(text: str) -> float:
-    """Read a finite number."""
+def number(text: str, above: float = -math.inf, what: str = "a number") -> float:
+    """Read a finite number, above a bound."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    if not above < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected {what}{'' if above < 0 else f' > {above:g}'}, got {text!r}")
     return value
 
 
-def above_zero(text: str, what: str = "a number") -> float:
-    """Read a finite number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected {what} > 0, got {text!r}")
-    return value
-
-
-def seconds(text: str) -> float:
-    """Read a time above 0 s."""
-    return above_zero(text, "a number of seconds")
+above_zero = partial(number, above=0.0)
+seconds = partial(number, above=0.0, what="a number of seconds")
+"""Readers of a number, and of a time in seconds, above 0."""

@@ -92,16 +92,8 @@ class OptionInfo(msgspec.Struct, frozen=True):
         Value when the option is not given; ``dataclasses.MISSING`` for a mandatory option.
     optional
         Whether the text ``none`` (the value ``None``) is allowed.
-    unit
-        Unit of the value; "" without one.
-    low, high
-        Inclusive bounds, ``None`` for no bound.
-    choices
-        The only values allowed, empty for all.
-    help
-        One sentence of meaning.
-    form
-        Notation of the value, where its type does not define it.
+    unit, low, high, choices, help, form
+        See :func:`option`.
     several
         Whether it is a tuple of tables.
     """

@@ -5,7 +5,7 @@ that were chosen, the grids of points, tables and figures; ``[common]`` has the 
 for players, and for measures and figures that no study shares. An axis ``seed = 10`` stands for the seeds 0 to 9; the
 values of an axis and a claim's ``depends`` may be the name of a list of ``[lists]``; ``for`` makes an entry for each of
 its rows, whose values replace ``{name}`` in the entry's texts; ``extends`` names a file beside it, whose other keys are
-taken over.
+taken over; ``policies`` are names that the study's player gives to policies with options.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     notes: list[str] = []
     extends: str = ""
     lists: dict[str, list[Value]] = {}
+    policies: dict[str, str] = {}
     common: Axes = {}
     more: list[Axes] = []
     quick: Axes = {}

@@ -29,6 +29,8 @@ from spillway.experiments.run.spec import (
     WorkloadSpec,
 )
 from spillway.experiments.studies.points import Point, Values
+from spillway.workloads.batsim.json_file import write_batsim
+from spillway.workloads.batsim.workload import Workload
 
 NAMED = ("workload", "platform", "policy", "model", "engine", "seed")
 """Axes that are parts of a campaign; any other is a setting of the session."""
@@ -38,6 +40,18 @@ def summary_of(folder: Path) -> dict[str, float]:
     """Summary of a run (``metrics.json``): waits, slowdowns, utilisations."""
     read = folders.read_json(folder / "metrics.json")
     return {name: float(value) for name, value in read.items() if isinstance(value, int | float)}
+
+
+_DRAWN: set[Path] = set()
+
+
+def drawn_once(folder: Path, name: str, draw: Callable[[], Workload]) -> WorkloadSpec:
+    """A workload that is drawn into a folder, once in a process: a file that other code left there is replaced."""
+    path = folder / f"{name}.json"
+    if path not in _DRAWN or not path.exists():
+        write_batsim(draw(), path)
+        _DRAWN.add(path)
+    return WorkloadSpec(source=str(path), name=name)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from spillway.experiments.run.spec import WorkloadSpec
 from spillway.experiments.studies.description import read_study
 from spillway.experiments.studies.local_logs import Log, at_hand_on
 from spillway.experiments.studies.points import Point, Values
-from spillway.experiments.studies.product import Product, summary_of
-from spillway.workloads.batsim.json_file import write_batsim
+from spillway.experiments.studies.product import Product, drawn_once, summary_of
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE
@@ -29,11 +28,12 @@ LOGS = {
 def workload(point: Point, folder: Path) -> WorkloadSpec:
     """Draw the applications of a point: by seed, the next window of the log, or a new draw of the generator."""
     name, jobs, seed, share = point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("share")
-    path = folder / f"{name}-{jobs}-{share:g}-{seed}.json"
-    if not path.exists():
-        drawn = make_malleable(_rigid(name, jobs, seed), THESIS_MACHINE, MalleableOptions(share=share, seed=seed))
-        write_batsim(drawn, path)
-    return WorkloadSpec(source=str(path))
+    options = MalleableOptions(share=share, seed=seed)
+    return drawn_once(
+        folder,
+        f"{name}-{jobs}-{share:g}-{seed}",
+        lambda: make_malleable(_rigid(name, jobs, seed), THESIS_MACHINE, options),
+    )
 
 
 def _rigid(name: str, jobs: int, seed: int) -> Workload:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from spillway.base.options import Value
@@ -12,8 +12,8 @@ from spillway.experiments.campaign.inputs import machines
 from spillway.experiments.run.sessions import parse_policy
 from spillway.experiments.run.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.product import drawn_once
 from spillway.experiments.studies.production_buffers.jobs import draw
-from spillway.workloads.batsim.json_file import write_batsim
 from spillway.workloads.conversion.machine_facts import MachineFacts
 
 BASELINE = "with-nodes"
@@ -37,17 +37,9 @@ def workload(point: Point, folder: Path) -> WorkloadSpec:
     """The point's jobs: the same under every life, except that requested times may cover staging."""
     covers = split_spec(point.text("life"))[0] == BASELINE
     stripes, jobs, minutes = PLACES[point.text("place")][0], point.whole("jobs"), point.number("minutes")
-    path = _drawn(folder, jobs, point.whole("seed"), minutes, covers, stripes)
-    return WorkloadSpec(source=str(path), name=path.stem)
-
-
-@cache
-def _drawn(folder: Path, jobs: int, seed: int, minutes: float, covers: bool, stripes: int) -> Path:
-    """Write the jobs, once in a process: a file that other code left there is replaced."""
+    seed = point.whole("seed")
     name = f"n{jobs}-s{seed}-{minutes:g}min" + f"-k{stripes}" * bool(stripes) + "-covered" * covers
-    drawn = draw(jobs, seed, minutes, _facts(), covers_staging=covers, stripes=stripes)
-    write_batsim(drawn, folder / f"{name}.json")
-    return folder / f"{name}.json"
+    return drawn_once(folder, name, lambda: draw(jobs, seed, minutes, _facts(), covers_staging=covers, stripes=stripes))
 
 
 @lru_cache(maxsize=1)

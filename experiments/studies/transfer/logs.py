@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,8 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
 from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
-from spillway.workloads.batsim.json_file import write_batsim
+from spillway.experiments.studies.product import drawn_once
+from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.load import load_log
@@ -53,27 +54,18 @@ def _period_of(point: Point) -> tuple[str, int]:
 
 def workload(point: Point, folder: Path) -> WorkloadSpec:
     """Jobs of a period at a load: the log's sizes, runtimes and order, its gaps stretched or pressed alike."""
-    values = (
-        *_period_of(point), point.whole("jobs"), point.number("load"), point.text("model"), point.number("buffers"),
-    )  # fmt: skip
-    path = _drawn(folder, *values, _facts(platform(point).source))
-    return WorkloadSpec(source=str(path), name=path.stem)
-
-
-@cache
-def _drawn(
-    folder: Path, name: str, period: int, jobs: int, load: float, model: str, buffers: float, facts: MachineFacts
-) -> Path:
-    """Write the jobs, once in a process."""
+    name, period = _period_of(point)
+    jobs, load, model, buffers = point.whole("jobs"), point.number("load"), point.text("model"), point.number("buffers")
     log = LOGS[name]
-    records = at_load(window(name, period, jobs), load, log.nodes, log.processors)
-    options = ConvertOptions(
-        model="io" if model == "io" else "alloc", seed=period, processors_per_node=log.processors, oversized="drop"
-    )
-    drawn, _ = convert(SwfLog(SwfHeader(()), records), facts, options, name)
-    path = folder / f"{name}-{period}-n{jobs}-{load:g}-{model}-x{buffers:g}.json"
-    write_batsim(drawn, path)
-    return path
+
+    def draw() -> Workload:
+        records = at_load(window(name, period, jobs), load, log.nodes, log.processors)
+        options = ConvertOptions(
+            model="io" if model == "io" else "alloc", seed=period, processors_per_node=log.processors, oversized="drop"
+        )
+        return convert(SwfLog(SwfHeader(()), records), _facts(platform(point).source), options, name)[0]
+
+    return drawn_once(folder, f"{name}-{period}-n{jobs}-{load:g}-{model}-x{buffers:g}", draw)
 
 
 def window(name: str, period: int, jobs: int) -> tuple[SwfRecord, ...]:

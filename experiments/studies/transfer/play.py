@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,36 +18,7 @@ from spillway.experiments.studies.product import summary_of
 LITERAL = "plan-square literal"
 """Kopański's plan-square-0 by its published code, with the deviations of its timeline: the baseline of all ratios."""
 
-POLICIES: Mapping[str, str] = {
-    "easy": "easy",
-    "sjf-easy": "sjf-easy",
-    "easy area": "easy:order=area,fill_order=area",
-    "easy fill area": "easy:fill_order=area",
-    "easy f1": "easy:order=f1,fill_order=f1",
-    "easy f4": "easy:order=f4,fill_order=f4",
-    "easy wfp3": "easy:order=wfp3,fill_order=wfp3",
-    "conservative": "conservative",
-    "maxutil": "maxutil",
-    "window": "window",
-    "bbsched": "bbsched",
-    LITERAL: "plan-square",
-    "plan-square clean": "plan-square:search=thesis",
-    "plan-square": "plan-square",
-    "plan": "plan",
-    "plan guarded": "plan:guard_quantile=1",
-    "plan for slowdowns": "plan:alpha=1,beta=1",
-    "learned": "spillway.learning.network_policy:NetworkPolicy",
-    "no search": "plan-square:steps=0",
-    "720 moves": "plan-square:steps=720",
-    "power 1.5": "plan-square:alpha=1.5",
-    "plan without EASY's schedule": "plan:search=delayed",
-    "plan with walltimes alike": "plan:beta=0",
-    "plan of whole walltimes": "plan:expected=1",
-    "plan to the power 1": "plan:alpha=1",
-    "plan to the power 2": "plan:alpha=2",
-    "plan with 720 moves": "plan:steps=720",
-    "easy by number": "easy:by_number=true",
-}
+POLICIES: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("study.toml").read_text("utf-8"))["policies"]
 """Policies by their names in the tables: those with orders are EASY backfilling in that order throughout; after
 ``learned`` ablations of our plan-square, of the default and of EASY, one part left out or changed at a time."""
 
