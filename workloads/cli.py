@@ -98,9 +98,7 @@ def _convert(options: argparse.Namespace) -> None:
         lines += report.lines()
     if options.batsim == 5:
         workload = to_batsim5(workload)
-    write_batsim(workload, options.output)
-    tell(*lines)
-    tell(f"wrote {options.output}, content sha256 {workload.checksum}")
+    drawing.write_drawn(workload, options.output, *lines)
 
 
 def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> None:
@@ -146,8 +144,7 @@ def _synth(options: argparse.Namespace) -> None:
     if content_suffix(options.output) == ".json":
         machine, _ = _machine(options, as_table(log))
         workload, report = convert(log, machine, _convert_options(options), name)
-        write_batsim(workload, options.output)
-        tell(*report.lines(), f"wrote {options.output}, content sha256 {workload.checksum}")
+        drawing.write_drawn(workload, options.output, *report.lines())
     else:
         write_swf(log, options.output)
         tell(f"wrote {options.output}: {len(log.records):,} records")

@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 
 from spillway.analysis.plots.axes import end_of, legend_of_waits, set_title, time_axis
 from spillway.analysis.plots.colours import STORAGE, by_wait
-from spillway.analysis.plots.lanes import lane_names, pieces
+from spillway.analysis.plots.lanes import lane_names, pieces, unbroken
 from spillway.analysis.plots.style import FAINT, NARROW, font_size, new_axes, new_figure, width_of
 from spillway.analysis.plots.timelines import utilisation_timeline
 from spillway.analysis.tables.holdings import node_spans, storage_spans
@@ -82,7 +82,7 @@ def node_gantt(
     for span in spans:
         left, right = max(span.start_s, begin_s) / scale, min(span.end_s, end_s) / scale
         rectangles, faces = killed if stopped[span.job] else plain
-        for first, last in _runs(sorted(row_of[node] for node in span.nodes if node in row_of)):
+        for first, last in unbroken(sorted(row_of[node] for node in span.nodes if node in row_of)):
             if left < right:
                 rectangles.append((left, right, first, last + 1))
                 faces.append(colours[span.job])
@@ -93,17 +93,6 @@ def node_gantt(
     legend_of_waits(ax)
     set_title(ax, title)
     return ax
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """Group ascending row numbers into unbroken runs."""
-    runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row - 1:
-            runs[-1] = (runs[-1][0], row)
-        else:
-            runs.append((row, row))
-    return runs
 
 
 def storage_gantt(

@@ -20,6 +20,17 @@ def lane_names(machine: MachineInfo) -> list[str]:
     return [f"storage {row} ({group})" if group else f"storage {row}" for row, group in enumerate(groups)]
 
 
+def unbroken(rows: list[int]) -> list[tuple[int, int]]:
+    """First and last of each unbroken run of ascending rows."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs
+
+
 class _Piece(NamedTuple):
     """Part of a job's request on one storage node: bytes ``[low, high)`` of its lane.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spillway.analysis.answers.story import Reason, divide, reason_rows
-from spillway.analysis.plots.lanes import lane_names, pieces
+from spillway.analysis.plots.lanes import lane_names, pieces, unbroken
 from spillway.analysis.tables.holdings import node_spans
 from spillway.analysis.tables.jobs import Floats, JobTable
 
@@ -76,15 +76,11 @@ def _whole(values: Floats) -> list[int]:
 def _node_rows(table: JobTable) -> list[tuple[int, int, int, float, float]]:
     """Job, first row, last row, start and end (s): one entry for each unbroken run of rows that a job holds."""
     row_of = {node.id: row for row, node in enumerate(table.machine.nodes)}
-    found: list[tuple[int, int, int, float, float]] = []
-    for span in node_spans(replace(table, turns=None)):
-        first = len(found)
-        for row in sorted(row_of.get(node, node) for node in span.nodes):
-            if len(found) > first and found[-1][2] == row - 1:
-                found[-1] = (span.job, found[-1][1], row, span.start_s, span.end_s)
-            else:
-                found.append((span.job, row, row, span.start_s, span.end_s))
-    return found
+    return [
+        (span.job, first, last, span.start_s, span.end_s)
+        for span in node_spans(replace(table, turns=None))
+        for first, last in unbroken(sorted(row_of.get(node, node) for node in span.nodes))
+    ]
 
 
 def _lanes(table: JobTable) -> list[tuple[int, int, int, int, float, float]]:

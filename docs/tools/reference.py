@@ -27,7 +27,6 @@ from spillway.experiments.run.spec import (
     DEFAULT_TAU_S,
     ModelSpec,
     PlatformSpec,
-    Playing,
     PolicySpec,
     WorkloadSpec,
 )
@@ -134,7 +133,7 @@ def commands() -> dict[str, list[Block]]:
 def campaigns() -> list[Block]:
     """Every key of a campaign file."""
     tables = (
-        ("Campaign", "At the top of the file.", (campaign_file.Axes, Playing)),
+        ("Campaign", "At the top of the file.", (campaign_file.Axes,)),
         ("`[[workload]]`", "One table for each workload.", (WorkloadSpec,)),
         ("`read`", "Keys of a workload's `read` table: [formats](../own-log.md#formats).", (Reading,)),
         ("`[[platform]]`", "One table for each machine.", (PlatformSpec,)),

@@ -97,16 +97,6 @@ def run_grids(
         return _run_grids(campaigns, root, executor, console, conduct or Conduct(notes=True), conclude)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Preparation:
-    """Inputs and runs of grids, and their repetitions with shaken input."""
-
-    inputs: Inputs
-    grids: Sequence[Sequence[RunSpec]]
-    runs: tuple[RunSpec, ...]
-    shaken: Shaken
-
-
 def _run_grids(
     campaigns: Sequence[Campaign],
     root: Path,
@@ -117,8 +107,7 @@ def _run_grids(
 ) -> int:
     campaign, count = campaigns[0], conclude.shakes if conclude is not None else 0
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
-    made = _prepare(campaigns, root, console, conduct, count)
-    inputs, runs, shaken = made.inputs, made.runs, made.shaken
+    inputs, grids, runs, shaken = _prepare(campaigns, root, console, conduct, count)
     tasks = [
         Task(run, root, campaign, simulator, inputs.assumed(run.workload, run.platform, run.policy)) for run in runs
     ]
@@ -135,8 +124,8 @@ def _run_grids(
         summary.print_tables(rows, console)
     unwritten: OSError | None = None
     try:
-        further = conclude(made.grids, shaken, root, console) if conclude is not None and not outcome.failed else []
-        _write_results(campaign, runs, made.grids[0], rows, inputs.notes, root, console, further)
+        further = conclude(grids, shaken, root, console) if conclude is not None and not outcome.failed else []
+        _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = error
     _remind(rows, root, console)
@@ -147,8 +136,13 @@ def _run_grids(
     return code
 
 
-def _prepare(campaigns: Sequence[Campaign], root: Path, console: Console, conduct: Conduct, count: int) -> _Preparation:
-    """Prepare the inputs of all runs in a folder, which then holds this comparison; ``count``: repetitions of each."""
+def _prepare(
+    campaigns: Sequence[Campaign], root: Path, console: Console, conduct: Conduct, count: int
+) -> tuple[Inputs, Sequence[Sequence[RunSpec]], tuple[RunSpec, ...], Shaken]:
+    """Prepare the inputs of all runs in a folder, which then holds this comparison; ``count``: repetitions of each.
+
+    Return the inputs, the runs of each grid, all runs, and their repetitions with shaken input.
+    """
     workloads = places.check(root, campaigns[0])
 
     def note(text: str) -> None:
@@ -164,10 +158,9 @@ def _prepare(campaigns: Sequence[Campaign], root: Path, console: Console, conduc
         shaken = shaken_runs(runs, root, count) if count else {}
         places.claim(root, workloads)
     if (folded := len(inputs.folded)) and not conduct.notes:
-        words = ("1 note", "is", "it") if folded == 1 else (f"{folded} notes", "are", "them")
-        number, verb, pronoun = words
+        number, verb, pronoun = ("1 note", "is", "it") if folded == 1 else (f"{folded} notes", "are", "them")
         say(console, f"note: {number} on machine and jobs {verb} in {root / ASSUMPTIONS} (--notes prints {pronoun})")
-    return _Preparation(inputs, grids, runs, shaken)
+    return inputs, grids, runs, shaken
 
 
 def _checked(grids: Sequence[Sequence[RunSpec]], inputs: Inputs) -> tuple[RunSpec, ...]:

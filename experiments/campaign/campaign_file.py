@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from spillway.base.errors import OptionError
 from spillway.base.files import parse_toml, read_file, text_of
-from spillway.base.limits import DESCRIPTION_BYTES, RUNS, InputError, shown
-from spillway.base.near import nearest
-from spillway.base.options import Form, build, describe, form_of, option, required, show, value_of
+from spillway.base.limits import DESCRIPTION_BYTES, RUNS, InputError
+from spillway.base.options import Form, describe, form_of, option, required, show
 from spillway.base.plugins import place_in, split_spec
+from spillway.base.tables import read_table
 from spillway.experiments.campaign.grid import refuse_too_many
 from spillway.experiments.run import failures, sessions
 from spillway.experiments.run.errors import SpecError
@@ -35,8 +35,6 @@ from spillway.experiments.run.spec import (
 from spillway.schedulers.jobmodels import make_model
 from spillway.workloads.logs.reading import Reading
 
-T = TypeVar("T")
-
 
 def _list_of(is_item: Callable[[Any], bool], words: str) -> Form:
     return form_of(lambda value: isinstance(value, list) and bool(value) and all(map(is_item, value)), words)
@@ -46,8 +44,8 @@ _TABLES = _list_of(lambda item: isinstance(item, dict), "at least one table, wri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Axes:
-    """Keys of a campaign file besides those of :class:`spillway.experiments.run.spec.Playing`."""
+class Axes(Playing):
+    """Keys of a campaign file."""
 
     name: str = option("", form=NAMED, help="name of the campaign; default: the file's")
     workload: list[Any] = required(form=_TABLES, help="workloads, see below")
@@ -92,35 +90,29 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     """Read a campaign from its text; file names in it are relative to ``folder``."""
     try:
         data = parse_toml(text)
-    except InputError as error:
+        keys = read_table(Axes, data)
+    except (InputError, OptionError) as error:
         raise SpecError(f"{where}: {error}") from None
-    _check(data, where, Axes, Playing)
-    literal = data.get("thesis_literal", False)
     refuse_too_many(_count(data), most, where)
-    policies = tuple(
-        spec
-        for index, table in enumerate(data["policy"])
-        for spec in _policies(table, f"{where}: policy[{index}]", literal, folder, data.get("site", ""))
-    )
-    models = tuple(
-        spec
-        for index, item in enumerate(data.get("models", [{}]))
-        for spec in _model(item, f"{where}: models[{index}]", folder)
-    )
-    sessions.refuse_combinations(policies, models)
-    how = {info.name: data[info.name] for info in describe(Playing) if info.name in data}
-    how |= {"style": str(folder / data["style"])} if data.get("style") else {}
-    return build(
-        Campaign,
-        how | ({"events": _events(data["events"], folder)} if "events" in data else {}),
-        typed=True,
-        name=data.get("name", stem),
-        workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
-        platforms=_each(data.get("platform", [{"source": AUTO}]), _platform, f"{where}: platform", folder),
-        policies=policies,
-        models=models,
-        seeds=tuple(data.get("seeds", [0])),
-    )
+    try:
+        workloads = tuple(_workload(table, f"workload[{index}]", folder) for index, table in enumerate(keys.workload))
+        platforms = tuple(_platform(table, f"platform[{index}]", folder) for index, table in enumerate(keys.platform))
+        policies = [_policies(table, f"policy[{index}]", keys, folder) for index, table in enumerate(keys.policy)]
+        models = [_models(item, f"models[{index}]", folder) for index, item in enumerate(keys.models or ({},))]
+    except (OptionError, SpecError) as error:
+        raise SpecError(f"{where}: {error}") from None
+    axes: dict[str, Any] = {
+        "workloads": workloads,
+        "platforms": platforms or (PlatformSpec(source=AUTO),),
+        "policies": tuple(itertools.chain.from_iterable(policies)),
+        "models": tuple(itertools.chain.from_iterable(models)),
+        "seeds": tuple(keys.seeds),
+    }
+    sessions.refuse_combinations(axes["policies"], axes["models"])
+    how = {info.name: getattr(keys, info.name) for info in describe(Playing)}
+    how |= {"style": str(folder / keys.style)} if keys.style else {}
+    how |= {"events": _events(keys.events, folder)} if keys.events else {}
+    return Campaign(name=keys.name or stem, **axes, **how)
 
 
 def _count(data: dict[str, Any]) -> int:
@@ -138,42 +130,31 @@ def _combinations(options: Any) -> int:
     return math.prod(len(value) for value in ranges if isinstance(value, list))
 
 
-def _each(tables: list[dict[str, Any]], read: Callable[..., T], where: str, folder: Path) -> tuple[T, ...]:
-    return tuple(read(table, f"{where}[{index}]", folder) for index, table in enumerate(tables))
-
-
 def _workload(table: dict[str, Any], where: str, folder: Path) -> WorkloadSpec:
-    _check(table, where, WorkloadSpec)
-    read = _read(table.get("read", {}), where, folder)
-    return WorkloadSpec(**{**table, "source": _beside(table["source"], folder), "read": read})
-
-
-def _read(table: dict[str, Any], where: str, folder: Path) -> dict[str, Any]:
-    """Options of reading logs; files and folders are beside the campaign file."""
-    _check(table, f"{where}: read", Reading)
-    beside = {key: str(folder / table[key]) for key in ("scripts", "darshan") if key in table}
-    return table | beside
+    """One workload; files and folders are beside the campaign file."""
+    spec: WorkloadSpec = read_table(WorkloadSpec, table, where)
+    read_table(Reading, spec.read, f"{where}.read")
+    beside = {key: str(folder / spec.read[key]) for key in ("scripts", "darshan") if key in spec.read}
+    return replace(spec, source=_beside(spec.source, folder), read=spec.read | beside)
 
 
 def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:
-    _check(table, where, PlatformSpec)
-    return PlatformSpec(**{**table, "source": _beside(table["source"], folder)})
+    spec: PlatformSpec = read_table(PlatformSpec, table, where)
+    return replace(spec, source=_beside(spec.source, folder))
 
 
-def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, site: str) -> list[PolicySpec]:
+def _policies(table: dict[str, Any], where: str, keys: Axes, folder: Path) -> list[PolicySpec]:
     """One policy, or several: an option given as a list is a range, and all combinations are made."""
-    _check(table, where, PolicySpec)
-    options: Mapping[str, Any] = table.get("options", {})
+    given: PolicySpec = read_table(PolicySpec, table, where)
     found = []
-    for chosen in _combined(options, where):
-        label = table.get("label", "")
-        varied = [f"{key}={show(chosen[key])}" for key, value in options.items() if isinstance(value, list)]
+    for chosen in _combined(given.options, where):
+        varied = [f"{key}={show(chosen[key])}" for key, value in given.options.items() if isinstance(value, list)]
         spec = PolicySpec(
-            policy=place_in(folder, table["policy"]),
+            policy=place_in(folder, given.policy),
             options=chosen,
-            literal=table.get("literal", literal),
-            session=_session(table.get("session", {}), site, folder),
-            label=" ".join([label, *varied]) if label else "",
+            literal=given.literal if "literal" in table else keys.thesis_literal,
+            session=_session(given.session, keys.site, folder),
+            label=" ".join([given.label, *varied]) if given.label else "",
         )
         try:
             found.append(sessions.typed(spec))
@@ -197,11 +178,11 @@ def _session(given: dict[str, Any], site: str, folder: Path) -> dict[str, Any]:
     return given | {sessions.SITE: str(folder / named) if beside else named} if named else given
 
 
-def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSpec]:
+def _models(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSpec]:
     """One job model, or several: an option given as a list is a range."""
     if isinstance(item, dict):
-        _check(item, where, ModelSpec)
-        name, options = item.get("name", ""), dict(item.get("options", {}))
+        given: ModelSpec = read_table(ModelSpec, item, where)
+        name, options = given.name, given.options
     else:
         try:
             name, options = split_spec(item)
@@ -243,20 +224,3 @@ def _beside(source: str, folder: Path) -> str:
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()
     return str(folder / source) if looks_like_a_file else source
-
-
-def _check(table: dict[str, Any], where: str, *kinds: type) -> None:
-    """Refuse unknown keys, invalid values and missing keys of a table; its keys are options of these classes."""
-    known = {info.name: info for kind in kinds for info in describe(kind)}
-    for key, value in table.items():
-        if key not in known:
-            near = nearest(key, known)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            raise SpecError(f"{where}: unknown key {shown(key)}{hint}; known keys: {', '.join(known)}")
-        try:
-            value_of(known[key], value, typed=True)
-        except ValueError:
-            raise SpecError(f"{where}: {key!r} must be {known[key].expected}, got {shown(value)}") from None
-    for key, info in known.items():
-        if info.required and key not in table:
-            raise SpecError(f"{where}: the key {key!r} is missing; known keys: {', '.join(known)}")

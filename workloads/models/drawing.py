@@ -11,6 +11,7 @@ from spillway.base.arguments import above_zero, add_declared, add_out, given, te
 from spillway.base.options import build
 from spillway.base.units import many
 from spillway.workloads.batsim.json_file import read_batsim, write_batsim
+from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.load import load_log, load_workload
 from spillway.workloads.logs.reading import add_reading, reading_of
@@ -30,6 +31,12 @@ from spillway.workloads.models.recommend import OBJECTIVES, bandwidth_for, measu
 
 MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 """I/O rates by name."""
+
+
+def write_drawn(workload: Workload, path: Path, *lines: str) -> None:
+    """Write a workload, and print these lines and its checksum."""
+    write_batsim(workload, path)
+    tell(*lines, f"wrote {path}, content sha256 {workload.checksum}")
 
 
 def add_streams(parser: argparse.ArgumentParser) -> None:
@@ -58,10 +65,8 @@ def streams(options: argparse.Namespace) -> None:
     chosen |= {"mean_gap_s": None} if options.log_rate else {}
     drawn = build(HerbeinOptions, chosen, rates=MIXES[options.mix])
     workload = draw_herbein(fit_herbein(log), drawn, f"{name}-streams")
-    write_batsim(workload, options.output)
-    last_s = workload.jobs[-1].subtime
-    tell(f"{many(len(workload.jobs), 'job', 'jobs')}, submitted within {last_s:,.0f} s")
-    tell(f"wrote {options.output}, content sha256 {workload.checksum}")
+    jobs = many(len(workload.jobs), "job", "jobs")
+    write_drawn(workload, options.output, f"{jobs}, submitted within {workload.jobs[-1].subtime:,.0f} s")
 
 
 _OF_JOBS = ("jobs", "seed", "mean_gap_s")
@@ -84,11 +89,13 @@ def add_periodic(parser: argparse.ArgumentParser) -> None:
 def periodic(options: argparse.Namespace) -> None:
     """Draw a workload, write it, and print a summary."""
     drawn = draw_jeannot(build(JeannotOptions, given(options, JeannotOptions)))
-    write_batsim(drawn.workload, options.output)
     rejected = ", ".join(f"{load:.3f}" for load in drawn.rejected) or "none"
-    tell(f"{len(drawn.workload.jobs):,} jobs for {drawn.workload.nb_res:,} nodes, I/O load {drawn.load:.3f}")
-    tell(f"rejected draws: {rejected}; volumes multiplied by {drawn.factor:g}")
-    tell(f"wrote {options.output}, content sha256 {drawn.workload.checksum}")
+    write_drawn(
+        drawn.workload,
+        options.output,
+        f"{len(drawn.workload.jobs):,} jobs for {drawn.workload.nb_res:,} nodes, I/O load {drawn.load:.3f}",
+        f"rejected draws: {rejected}; volumes multiplied by {drawn.factor:g}",
+    )
 
 
 def add_recommend(parser: argparse.ArgumentParser) -> None:
@@ -134,9 +141,8 @@ def gang(options: argparse.Namespace) -> None:
     """Draw a workload, write it, and print a summary."""
     drawn = build(GangOptions, given(options, GangOptions), intensities=tuple(options.intensity or (0.5,)))
     workload = as_workload(draw_gang(drawn), drawn.nodes)
-    write_batsim(workload, options.output)
-    tell(f"{many(len(workload.jobs), 'job', 'jobs')} for {workload.nb_res} nodes with files on {options.layout} nodes")
-    tell(f"wrote {options.output}, content sha256 {workload.checksum}")
+    jobs = many(len(workload.jobs), "job", "jobs")
+    write_drawn(workload, options.output, f"{jobs} for {workload.nb_res} nodes with files on {options.layout} nodes")
 
 
 _OF_APPLICATIONS = ("share", "seed", "period_s", "node_bytes", "pfs", "growth", "overhead_s", "walltime_factor")
@@ -164,6 +170,4 @@ def malleable(options: argparse.Namespace) -> None:
     )
     chosen = build(MalleableOptions, given(options, MalleableOptions))
     workload = make_malleable(load_workload(options.source, machine, reading=reading_of(options)), machine, chosen)
-    write_batsim(workload, options.output)
-    tell(workload.notes[-1])
-    tell(f"wrote {options.output}, content sha256 {workload.checksum}")
+    write_drawn(workload, options.output, workload.notes[-1])
