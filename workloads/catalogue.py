@@ -14,6 +14,7 @@ Distributed Computing 74 (2014), 2967-2982, doi 10.1016/j.jpdc.2014.06.013.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import urllib.error
@@ -76,44 +77,8 @@ class _CachedLog:
     how: str
 
 
-_LOGS = (
-    _PublicLog("ANL-Intrepid-2009-1", "l_anl_int", "IBM Blue Gene/P, Argonne, 2009"),
-    _PublicLog("CEA-Curie-2011-2.1-cln", "l_cea_curie", "Bull cluster Curie, CEA, 2011"),
-    _PublicLog("CTC-SP2-1996-3.1-cln", "l_ctc_sp2", "IBM SP2, Cornell Theory Center, 1996-1997"),
-    _PublicLog("HPC2N-2002-2.2-cln", "l_hpc2n", "Linux cluster, HPC2N Umeå, 2002-2006"),
-    _PublicLog("KIT-FH2-2016-1", "l_kit_fh2", "Cluster ForHLR II, Karlsruhe, 2016"),
-    _PublicLog(
-        "KTH-SP2-1996-2.1-cln",
-        "l_kth_sp2",
-        "IBM SP2, 100 nodes, KTH Stockholm, 1996-1997: the thesis's log",
-        "fba36494c4e4257f72182e8b629ebb0bcb054b3b82851ef957445bd627adcc87",
-    ),
-    _PublicLog("LANL-CM5-1994-4.1-cln", "l_lanl_cm5", "Connection Machine 5, Los Alamos, 1994-1996"),
-    _PublicLog(
-        "LLNL-Atlas-2006-2.1-cln",
-        "l_llnl_atlas",
-        "Linux cluster Atlas, 1,152 nodes of 8 processors, Livermore, 2006-2007",
-        "8b3aaab739fa0bda8abaccc37c207d0b19d9d147b19e7f47a1641133a56fd07f",
-    ),
-    _PublicLog("LLNL-Thunder-2007-1.1-cln", "l_llnl_thunder", "Linux cluster Thunder, Livermore, 2007"),
-    _PublicLog("METACENTRUM-2013-3", "l_metacentrum2", "Czech national grid, 2013; requested memory, 5.7 million jobs"),
-    _PublicLog(
-        "NASA-iPSC-1993-3",
-        "l_nasa_ipsc",
-        "Intel iPSC/860, 128 nodes, NASA Ames, 1993; no requested times",
-        "ee1ca07a24f51723af6ca0d1ac30f3cd38bfda98b460f460cc2c0bc42f083139",
-    ),
-    _PublicLog("NASA-iPSC-1993-3.1-cln", "l_nasa_ipsc", "the same without the operators' test runs"),
-    _PublicLog("PIK-IPLEX-2009-1", "l_pik_iplex", "IBM iDataPlex, Potsdam, 2009"),
-    _PublicLog("RICC-2010-2", "l_ricc", "Cluster RICC, RIKEN, 2010"),
-    _PublicLog("SDSC-BLUE-2000-4.2-cln", "l_sdsc_blue", "IBM SP Blue Horizon, San Diego, 2000-2003"),
-    _PublicLog("SDSC-DS-2004-2.1-cln", "l_sdsc_ds", "IBM DataStar, San Diego, 2004-2005"),
-    _PublicLog("SDSC-Par-1995-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1995"),
-    _PublicLog("SDSC-Par-1996-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1996"),
-    _PublicLog("SDSC-SP2-1998-4.2-cln", "l_sdsc_sp2", "IBM SP2, 128 nodes, San Diego, 1998-2000"),
-    _PublicLog("UniLu-Gaia-2014-2", "l_unilu_gaia", "Cluster Gaia, Luxembourg, 2014"),
-)
-CATALOGUE: dict[str, _PublicLog] = {log.name: log for log in _LOGS}
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _table:
+    CATALOGUE: dict[str, _PublicLog] = {row["name"]: _PublicLog(**row) for row in csv.DictReader(_table)}
 """Every log that can be fetched by name."""
 
 

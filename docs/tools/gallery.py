@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from spillway.analysis.document.blocks import Block, Code, Heading, Image, Paragraph
 from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
@@ -81,121 +83,11 @@ class Exhibit:
         return IMAGES / f"{self.name}-{stem}.png"
 
 
-EXHIBITS = (
-    Exhibit(
-        "comparison",
-        "A comparison of policies",
-        "run kth-like:jobs=300 --model io --policy fcfs --policy easy-no-bb --policy easy --policy sjf-easy "
-        "--explain --out {out}",
-        (
-            Picture("plots/waiting-time.png", "Mean waiting time by policy; one workload: no interval.", ("bars",)),
-            Picture("plots/waiting-time-distribution.png", "Waiting times of all jobs: letter values.", ("boxen",)),
-            Picture("plots/trade-off.png", "Mean against longest wait; unbeaten policies have a rim.", ("pareto",)),
-            Picture("plots/queue.png", "Number of waiting jobs over time.", ("queue_timeline",)),
-            Picture(
-                "plots/gantt-easy.png",
-                "Jobs on nodes and burst buffers over time, and the shares that were held.",
-                ("gantt", "node_gantt", "storage_gantt", "utilisation_timeline"),
-            ),
-            Picture("plots/file-system-easy.png", "Traffic of the file system.", ("file_system_timeline",)),
-            Picture("plots/promises-easy.png", "Starts promised by reservations, and actual starts.", ("promises",)),
-        ),
-    ),
-    Exhibit(
-        "thesis",
-        "The evaluation of Kopański's thesis",
-        "study thesis --quick --set model=rigid --out {out}",
-        (
-            Picture(
-                "figures/*-mean_waiting_time_s-full.png",
-                "One metric three ways.",
-                ("distribution", "bars", "boxen", "tail_strip"),
-            ),
-            Picture("figures/*-mean_waiting_time_s-parts.png", "Means by part of a split workload.", ("part_bars",)),
-            Picture(
-                "figures/*-mean_waiting_time_s-normalised.png",
-                "Ratios to a baseline over the parts.",
-                ("normalised_boxes",),
-            ),
-        ),
-    ),
-    Exhibit(
-        "herbein",
-        "I/O-aware scheduling (Herbein et al.)",
-        "study herbein --quick --set size=3.375 --out {out}",
-        (
-            Picture("figures/computing-percent-over-under.png", "Allocated node time that is computation (figure 5)."),
-            Picture("figures/contended-percent-over-under.png", "Time in which jobs contend (section 4.4)."),
-        ),
-    ),
-    Exhibit(
-        "jeannot",
-        "Lists, packs and exclusive I/O (Jeannot et al.)",
-        "study jeannot --quick --out {out}",
-        (
-            Picture("**/figure-4-M-BN.png", "Utilisation during the execution (figure 4)."),
-            Picture("**/max-stretch-over-load.png", "Maximum stretch by load (figure 6)."),
-            Picture("**/mean-stretch-over-load.png", "Mean stretch by load (figure 7)."),
-            Picture("**/figure-8-transferring.png", "Bandwidth in use over time (figure 8)."),
-        ),
-    ),
-    Exhibit(
-        "malleable",
-        "Malleable jobs and I/O control (Singh & Carretero)",
-        "study malleable --quick --out {out}",
-        (
-            Picture("**/figure-1.png", "Two writes at once (figure 1)."),
-            Picture("**/figure-13.png", "A phase of I/O moved out of another's way (figure 13)."),
-            Picture("**/figure-14.png", "Times of use case C (figure 14)."),
-            Picture("**/figure-15.png", "I/O times of use case D (figure 15)."),
-            Picture("**/figure-16.png", "Times of use case D (figure 16)."),
-        ),
-    ),
-    Exhibit(
-        "gang",
-        "Gang scheduling, files on nodes (Zhang et al.)",
-        "study gang --quick --out {out}",
-        (
-            Picture("**/figure-4-slowdown.png", "Slowdown by load, two policies (figure 4).", ("interval_lines",)),
-            Picture("**/figure-6-slowdown.png", "Slowdown by load, three policies (figure 6).", ("interval_lines",)),
-            Picture("**/figure-8-limit.png", "Effect of the limit of migration (figure 8).", ("interval_lines",)),
-            Picture("**/figure-9-slowdown.png", "Four policies, slowdown by load (figure 9).", ("interval_lines",)),
-            Picture("**/figure-9-wait.png", "Four policies, wait by load (figure 9).", ("interval_lines",)),
-        ),
-    ),
-    Exhibit(
-        "transfer",
-        "Plans on held-out logs",
-        'study transfer-choosing --quick --set "period=kth-like 1;kth-like 3;lublin 1;lublin 3;lublin-256 1" '
-        '--set "policy=plan-square literal;easy;easy area;plan guarded;plan" --out {out}',
-        (Picture("figures/ratios.png", "Waits over those of the published plan, with intervals.", ("forest",)),),
-    ),
-    Exhibit(
-        "starvation",
-        "Starvation for a second resource",
-        "conformance slurm --figure {out}/waits.png",
-        (
-            Picture(
-                "waits.png",
-                "Wait of a job that needs all of a pool: grey up to its start where reservations cover it, "
-                "orange beyond.",
-                ("excess_bars",),
-            ),
-        ),
-    ),
-    Exhibit(
-        "dragonfly",
-        "A machine: Dragonfly",
-        "platform draw thesis --out {out}/thesis.png",
-        (Picture("thesis.png", "Nodes, storage nodes, routers and the file system, and their cables."),),
-    ),
-    Exhibit(
-        "tree",
-        "A machine: tree",
-        "platform draw tiny --out {out}/tiny.png",
-        (Picture("tiny.png", "Two switches of four nodes, a burst buffer at each."),),
-    ),
-)
+class _Exhibits(msgspec.Struct):
+    exhibit: tuple[Exhibit, ...]
+
+
+EXHIBITS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=_Exhibits).exhibit
 
 
 def page(exhibits: Sequence[Exhibit] = EXHIBITS) -> str:

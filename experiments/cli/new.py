@@ -23,9 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 """The working copy; a wheel's folders are elsewhere, and have no tests."""
 
 
+SKELETONS = Path(__file__).with_name("skeletons")
+"""Contents of a new policy, model or study (``policy.txt``), and of its test (``policy-test.txt``)."""
+
+
 @dataclass(frozen=True)
 class Skeleton:
-    """Contents of a new policy, model or study.
+    """Places of a new policy, model or study.
 
     Attributes
     ----------
@@ -37,8 +41,6 @@ class Skeleton:
         Name of the table there.
     row
         Its line in the table.
-    text, test
-        Contents of both files.
     imported
         Line that ``home`` needs before its table, if any.
     """
@@ -47,166 +49,30 @@ class Skeleton:
     home: str
     table: str
     row: str
-    text: str
-    test: str
     imported: str = ""
 
 
-_POLICY = Skeleton(
-    "schedulers/policies",
-    "schedulers/policies/__init__.py",
-    "POLICIES",
-    '    "$name": PolicyEntry("$module:$cls", "every job that fits starts, in order of submission"),\n',
-    '''"""$words: say which rule it is, and where it is from."""
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
-
-from spillway.base.options import option
-from spillway.schedulers.model.decisions import Decision
-from spillway.schedulers.policykit.passes import try_start
-from spillway.schedulers.policykit.view import View
-
-
-@dataclass(frozen=True)
-class $cls:
-    """Start those of the first jobs that fit."""
-
-    source: ClassVar[str] = "not from a paper"
-
-    first: int = option(1000, unit="jobs", low=1, help="number of waiting jobs that are considered")
-
-    def __call__(self, view: View) -> Iterable[Decision]:
-        """Run one pass."""
-        for job in view.queue[: self.first]:
-            start = try_start(view, job)
-            if start is not None:
-                yield start
-''',
-    '''"""$words: the schedule that its rule gives."""
-
-from __future__ import annotations
-
-import spillway as sw
-from spillway.experiments.cli import main
-
-
-def test_it_keeps_the_rules_of_policies() -> None:
-    """Drawn machines and jobs: nothing is started that does not fit, and every job ends."""
-    assert main(["check-policy", "$name"]) == 0
-
-
-def test_waits_are_those_of_its_rule() -> None:
-    """As it was begun, it is ``filler``; state here what yours does."""
-    runs = sw.compare("kth-like:jobs=60", ["filler", "$name"], seeds=1, progress=False).runs
-    assert runs[0]["mean_waiting_time_s"] == runs[1]["mean_waiting_time_s"]
-''',
-)
-
-_MODEL = Skeleton(
-    "schedulers/jobmodels",
-    "schedulers/jobmodels/__init__.py",
-    "MODELS",
-    '    "$name": $cls,\n',
-    '''"""$words: say what its jobs do, and where that is from."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from spillway.base.options import option
-from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Program
-from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.machine import Machine
-
-
-@dataclass(frozen=True)
-class $cls(JobModel):
-    """Jobs start up before they compute."""
-
-    source: ClassVar[str] = "not from a paper"
-    stages: ClassVar[tuple[str, ...]] = ("start-up", "compute")
-
-    startup: float = option(10.0, unit="s", low=0.0, high=1e6, help="time before a job computes")
-
-    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Start up, then run the job's own profile."""
-        yield Compute({"type": "delay", "delay": self.startup, "ret": 0}, stage="start-up")
-        yield Compute(dict(job.profile))
-''',
-    '''"""$words: times of one job, worked out by hand."""
-
-from __future__ import annotations
-
-import spillway as sw
-
-MODEL = "$name:startup=5"
-
-
-def test_jobs_take_the_time_of_their_operations() -> None:
-    """The same jobs with and without start-up: 5 s more each; state here what yours do."""
-    plain, mine = sw.compare("kth-like:jobs=1", ["fcfs"], models=["rigid", MODEL], seeds=1, progress=False).runs
-    assert abs(mine["mean_turnaround_time_s"] - plain["mean_turnaround_time_s"] - 5.0) < 1e-3
-''',
-    "from spillway.schedulers.jobmodels.$module import $cls\n",
-)
-
-_STUDY = Skeleton(
-    "experiments/studies",
-    "experiments/studies/catalogue.py",
-    "STUDIES",
-    '    "$name": "$words: say what it asks",\n',
-    '''"""$words: say what it asks, and whose statements it judges."""
-
-from __future__ import annotations
-
-from spillway.experiments.studies import Claim, Product, Study, at_least, ratio
-
-STUDY = Study(
-    name="$name",
-    title="$words",
-    play=Product(),
-    grids=[
-        {
-            "workload": ["kth-like:jobs=150"],
-            "platform": ["thesis"],
-            "policy": ["easy", "sjf-easy"],
-            "seed": range(5),
-        }
-    ],
-    claims=[
-        Claim(
-            name="shorter waits",
-            place="our question",
-            statement="mean wait under EASY is at least as long as with the shortest job first",
-            region=at_least(1.0),
-            measure=ratio("mean_waiting_time_s", {"policy": "easy"}, {"policy": "sjf-easy"}),
-        ),
-    ],
-    quick={"workload": ["kth-like:jobs=40"], "seed": [0, 1]},
-)
-''',
-    '''"""$words: its points are played and its statements judged."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-from spillway.experiments.cli import main
-
-
-def test_it_plays_and_judges(tmp_path: Path) -> None:
-    """The quick points; state here the verdicts that do not change."""
-    assert main(["study", "$name", "--quick", "--out", str(tmp_path)]) == 0
-    assert "mean wait under EASY" in (tmp_path / "claims.csv").read_text(encoding="utf-8")
-''',
-)
-
-_KINDS = {"policy": _POLICY, "model": _MODEL, "study": _STUDY}
+_KINDS = {
+    "policy": Skeleton(
+        "schedulers/policies",
+        "schedulers/policies/__init__.py",
+        "POLICIES",
+        '    "$name": PolicyEntry("$module:$cls", "every job that fits starts, in order of submission"),\n',
+    ),
+    "model": Skeleton(
+        "schedulers/jobmodels",
+        "schedulers/jobmodels/__init__.py",
+        "MODELS",
+        '    "$name": $cls,\n',
+        "from spillway.schedulers.jobmodels.$module import $cls\n",
+    ),
+    "study": Skeleton(
+        "experiments/studies",
+        "experiments/studies/catalogue.py",
+        "STUDIES",
+        '    "$name": "$words: say what it asks",\n',
+    ),
+}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -252,9 +118,10 @@ def begin(kind: str, name: str) -> list[Path]:
         "words": name.replace("-", " ").capitalize(),
     }
     files = {
-        ROOT / what.folder / f"{module}.py": Template(what.text).substitute(fill),
-        ROOT / begin_test(kind, name): Template(what.test).substitute(fill),
+        ROOT / what.folder / f"{module}.py": SKELETONS / f"{kind}.txt",
+        ROOT / begin_test(kind, name): SKELETONS / f"{kind}-test.txt",
     }
+    contents = {path: Template(text.read_text(encoding="utf-8")).substitute(fill) for path, text in files.items()}
     text = home.read_text(encoding="utf-8")
     start = re.search(rf"^{what.table}\b.*{{$", text, re.MULTILINE)
     if start is None:
@@ -270,7 +137,7 @@ def begin(kind: str, name: str) -> list[Path]:
         package = imported.rpartition(".")[0]
         place = max(i for i, line in enumerate(lines) if line.startswith(package) and line < imported)
         before = "".join([*lines[: place + 1], imported, *lines[place + 1 :]])
-    files[home] = before + text[start.start() : end] + row + text[end:]
-    for path, content in files.items():
+    contents[home] = before + text[start.start() : end] + row + text[end:]
+    for path, content in contents.items():
         write_text(path, content)
-    return list(files)
+    return list(contents)

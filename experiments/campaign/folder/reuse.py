@@ -201,17 +201,22 @@ def choose(found: Mapping[Item, KeptResult], console: Console, *, rerun: bool, w
     counts = Counter(kept_result.standing for kept_result in found.values())
     again = {Validity.MISSING, Validity.NO_RESULT} | ({Validity.OTHER_CODE} if rerun else set())
     if there := sum(counts[standing] for standing in Validity if standing not in again):
-        _say(console, f"{there} of {len(found)} {what} are already there")
-    if wrong := [_named(kept_result) for kept_result in found.values() if kept_result.standing is Validity.NO_RESULT]:
-        _say(
+        say(console, f"{there} of {len(found)} {what} are already there")
+    wrong = [
+        f"{kept_result.name}: {kept_result.why}".removesuffix(": ")
+        for kept_result in found.values()
+        if kept_result.standing is Validity.NO_RESULT
+    ]
+    if wrong:
+        say(
             console,
             f"{len(wrong)} of {len(found)} kept {what} are damaged, or answer another question: "
             f"done again ({_several(wrong)})",
         )
     if rerun and counts[Validity.OTHER_CODE]:
-        _say(console, f"{_of_other_code(found.values(), what)}: done again")
+        say(console, f"{_of_other_code(found.values(), what)}: done again")
     elif counts[Validity.OTHER_CODE]:
-        _say(console, f"{_of_other_code(found.values(), what)}: kept as they are; repeat them with --rerun")
+        say(console, f"{_of_other_code(found.values(), what)}: kept as they are; repeat them with --rerun")
     return [item for item, kept_result in found.items() if kept_result.standing in again]
 
 
@@ -224,17 +229,13 @@ def left(found: Mapping[Item, KeptResult], todo: Iterable[Item]) -> list[KeptRes
 def remind(old: Sequence[KeptResult], console: Console, *, what: str = "runs") -> None:
     """Print below the results the number of those that were made by other code (:func:`left`)."""
     if old:
-        _say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
+        say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
 
 
 def _of_other_code(found: Iterable[KeptResult], what: str) -> str:
     old = [kept_result for kept_result in found if kept_result.standing is Validity.OTHER_CODE]
     commits = dict.fromkeys(_short(kept_result.commit) for kept_result in old)
     return f"{len(old)} {what} were made by other code (commit {_several(commits)})"
-
-
-def _named(one: KeptResult) -> str:
-    return f"{one.name}: {one.why}" if one.why else one.name
 
 
 def _short(commit: str) -> str:
@@ -252,7 +253,3 @@ def _open(path: Path) -> Envelope | None:
         return msgspec.json.decode(read_file(path), type=Envelope)
     except (InputError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-
-
-def _say(console: Console, text: str) -> None:
-    say(console, text)

@@ -6,8 +6,7 @@ import io
 import math
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from markupsafe import Markup
 from rich.console import Console
@@ -37,14 +36,18 @@ MANY_RUNS, MANY_EVERY_S = 24, 5.0
 """With more runs than this, one ended run in this many seconds gets a line, besides failed runs and the last."""
 
 
-class _Display(Protocol):
+class _Display:
     """Shows a campaign's progress."""
 
-    def __enter__(self) -> Self: ...
+    def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
+        self._console = console
+        self._names = _names_of(runs)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is open."""
 
     def started(self, run: RunSpec, jobs: int) -> None:
         """A run begins; ``jobs`` is the number of jobs of its workload (0: unknown)."""
@@ -69,45 +72,25 @@ def make_display(console: Console, runs: Sequence[RunSpec]) -> _Display:
 
 def _names_of(runs: Sequence[RunSpec]) -> dict[str, str]:
     """Displayed name of each run, by id: workload, policy, and whichever of machine, model and seed differ."""
-    machines, models, seeds = (len({key(run) for run in runs}) > 1 for key in (_machine, _model, _seed))
+    kinds = ({r.platform.name for r in runs}, {r.model.label for r in runs}, {r.seed for r in runs})
+    machines, models, seeds = (len(found) > 1 for found in kinds)
     names = {}
     for run in runs:
-        parts = [run.policy.label, *([_machine(run)] if machines else []), *([_model(run)] if models else [])]
+        parts = [run.policy.label, *([run.platform.name] if machines else []), *([run.model.label] if models else [])]
         names[run.id] = f"{run.workload.name}: {', '.join(parts)}" + (f", seed {run.seed}" if seeds else "")
     return names
 
 
-def _machine(run: RunSpec) -> str:
-    return run.platform.name
-
-
-def _model(run: RunSpec) -> str:
-    return run.model.label
-
-
-def _seed(run: RunSpec) -> int:
-    return run.seed
-
-
-class LineDisplay:
+class LineDisplay(_Display):
     """One line per ended run; one in half a minute for runs that take long."""
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
-        self._console = console
-        self._names = _names_of(runs)
+        super().__init__(console, runs)
         self._total = len(runs)
         self._done = 0
         self._first, self._last = math.inf, -math.inf
         self._begun: dict[str, float] = {}
         self._said: dict[str, float] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is open."""
 
     def started(self, run: RunSpec, jobs: int) -> None:
         """Remember when a run began."""
@@ -120,7 +103,7 @@ class LineDisplay:
         if isinstance(news, Progress):
             if now - self._said[run.id] >= _PLAIN_EVERY_S:
                 self._said[run.id] = now
-                self._say(f"  ... {self._names[run.id]}: {_state(news)}")
+                say(self._console, f"  ... {self._names[run.id]}: {_state(news)}")
             return
         self._done += 1
         cause = news.cause if isinstance(news, RunFailure) else None
@@ -130,18 +113,14 @@ class LineDisplay:
         outcome = f"FAILED: {cause}" if cause is not None else f"{now - self._begun[run.id]:.1f} s"
         left_s = (now - self._first) / self._done * (self._total - self._done)
         left = f", about {duration(max(1.0, round(left_s)))} left" if self._done < self._total else ""
-        self._say(f"[{self._done}/{self._total}] {self._names[run.id]}: {outcome}{left}")
-
-    def _say(self, text: str) -> None:
-        say(self._console, text)
+        say(self._console, f"[{self._done}/{self._total}] {self._names[run.id]}: {outcome}{left}")
 
 
-class _NotebookDisplay:
+class _NotebookDisplay(_Display):
     """One line in the output of a notebook's cell, rewritten: a bar, the number of ended runs, the runs under way."""
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
-        self._console = console
-        self._names = _names_of(runs)
+        super().__init__(console, runs)
         self._done = 0
         self._under_way: dict[str, str] = {}
         self._said = -math.inf
@@ -152,9 +131,7 @@ class _NotebookDisplay:
         self._handle = display(self._html(), display_id=True)  # type: ignore[no-untyped-call]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave the last state."""
         self._under_way.clear()
         self._handle.update(self._html())
@@ -216,23 +193,20 @@ def columns(width: int) -> list[ProgressColumn]:
     ]
 
 
-class BarDisplay:
+class BarDisplay(_Display):
     """A bar for the campaign and one for each run under way."""
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
+        super().__init__(console, runs)
         self._bars = Bars(*columns(console.width), console=console, transient=True)
-        self._names = _names_of(runs)
         self._all = self._bars.add_task("[bold]runs", total=len(runs), state="")
         self._tasks: dict[str, TaskID] = {}
-        self._console = console
 
     def __enter__(self) -> Self:
         self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
     def started(self, run: RunSpec, jobs: int) -> None:
