@@ -6,38 +6,12 @@ import math
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from spillway.base.errors import RemoteProtocolError, shown
-from spillway.core import Allocation, Job, Lives, read_job, replaced
+from spillway.core import Allocation as Allocation
+from spillway.core import Job as Job
+from spillway.core import Lives as Lives
+from spillway.core import read_job
+from spillway.core import replaced as replaced
 from spillway.protocol.limits import time_fault
-
-__all__ = [
-    "BURST_BUFFER_FIELD",
-    "CANCELLED_FIELD",
-    "CPUS_FIELD",
-    "GPUS_FIELD",
-    "IO_RATE_FIELD",
-    "JOB_FIELDS",
-    "KIND_FIELD",
-    "LARGEST_SIZE",
-    "LICENSES_FIELD",
-    "MOST_NODES",
-    "MOST_STRIPES",
-    "NO_WALLTIME",
-    "OWN_FIELDS",
-    "PARTITION_FIELD",
-    "RESERVATION_FIELD",
-    "TOTAL_FIELD",
-    "Allocation",
-    "Job",
-    "JobField",
-    "Lives",
-    "in_granules",
-    "is_number",
-    "job_from_wire",
-    "once_staged",
-    "refuse_field",
-    "replaced",
-    "sized_as",
-]
 
 BURST_BUFFER_FIELD = "bb"
 """Field of the profile (or of the job) with the burst-buffer bytes per node."""
