@@ -199,6 +199,10 @@ class Inputs:
             refuse_twice(found)
         except SimulatorInputError as error:
             raise SpecError(f"event file {source!r}: {error}") from None
+        try:
+            self._hosts.refuse_drains(found, self._root / platform.path, platform.name)
+        except SpecError as error:
+            raise SpecError(f"event file {source!r}: {error}") from None
         return events
 
     def jobs(self, workload: PreparedInput) -> int:

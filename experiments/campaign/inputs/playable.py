@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spillway.base.errors import shown
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.simgrid.xml_reader import load_platform
+from spillway.protocol.drains import STORAGE_DRAINED, read_drain
 from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.reading.events import ExternalEvent
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.world.machines import Machines
 from spillway.workloads.batsim.workload import Workload
@@ -122,6 +124,38 @@ class StorageHosts:
     def machines(self, path: Path) -> int:
         """Number of compute and storage hosts of a platform's file."""
         return self._of(path)[0]
+
+    def refuse_drains(self, events: Iterable[ExternalEvent], path: Path, platform: str) -> None:
+        """Refuse drains of hosts without a burst buffer, and of more bytes than one has.
+
+        Raises
+        ------
+        SpecError
+            With the time of the event, and the hosts that have burst buffers.
+        """
+        for event in events:
+            if event.kind != STORAGE_DRAINED or event.data is None:
+                continue
+            drain, sizes = read_drain(event.data), self._buffers_of(path)
+            for host in drain.resources:
+                if host not in sizes or drain.drained_bytes > sizes[host]:
+                    known = ", ".join(f"{one} ({size:,} bytes)" for one, size in list(sizes.items())[:4]) or "none"
+                    more = ", ..." if len(sizes) > 4 else ""
+                    raise SpecError(
+                        f"storage_drained at {event.time:g} s: expected hosts with burst buffers of at least as many "
+                        f"bytes, on {platform} {known}{more}; got host {host} and {drain.drained_bytes:,} bytes"
+                    )
+
+    def _buffers_of(self, path: Path) -> dict[int, int]:
+        """Bytes of the burst buffers of a platform's hosts, by number."""
+        platform = load_platform(path)
+        hosts = enumerate(platform.hosts[machine.host] for machine in Machines(platform, {}).all)
+        found = {
+            number: int(float(host.properties.get("capacity_bytes", "0")))
+            for number, host in hosts
+            if host.properties.get("role") == "storage" and host.properties.get("storage_kind") != "pfs"
+        }
+        return {number: size for number, size in found.items() if size > 0}
 
     def refuse_unmapped(self, use: StorageUse, path: Path, where: str, platform: str) -> None:
         """Refuse a job whose storages no policy maps to hosts: without a mapping there must be one host.

@@ -156,3 +156,21 @@ def test_events_twice(kind: str, state: str, folder: Path, capsys: pytest.Captur
     error = capsys.readouterr().err
     at = 7 if state == "unavailable" else 5
     assert f"external event at {at} s: machine 0 is made {state} but it is so already" in error
+
+
+@pytest.mark.parametrize(("host", "size"), [(0, 5), (8, 10**11), (10, 5)])
+def test_drains_of_what_is_not_there(host: int, size: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A compute host, more bytes than a burst buffer has, the file system."""
+    (folder / "e.txt").write_text(
+        json.dumps({"timestamp": 5, "type": "storage_drained", "resources": str(host), "bytes": size})
+    )
+    assert run("delay", "tiny", "rigid", "--events", "e.txt") == 2
+    error = capsys.readouterr().err
+    assert "event file 'e.txt': storage_drained at 5 s: expected hosts with burst buffers" in error
+    assert f"on tiny 8 (10,000,000,000 bytes), 9 (10,000,000,000 bytes); got host {host} and {size:,} bytes" in error
+
+
+def test_a_drain_that_plays(folder: Path) -> None:
+    """Of a burst buffer."""
+    (folder / "e.txt").write_text('{"timestamp": 5, "type": "storage_drained", "resources": "8-9", "bytes": 5}')
+    assert run("delay", "tiny", "rigid", "--events", "e.txt") == 0
