@@ -210,48 +210,9 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Slu
     RunFailed
         A job was not submitted, or did not end.
     """
-    found = [RecordedJob(request=job, extended=0.0) for job in jobs]
-    passes: dict[str, list[float]] = {name: [] for name in PASSES}
-    patterns = {step: re.compile(text) for step, text in STEPS.items()}
-    version = re.search(r"slurmctld version (\S+) started", log)
-    late_responses = settings.release != "22.05"
-    answered: set[int] = set()
-    held: dict[int, RecordedJob] = {}  # by node: its present or last job
-    between: list[tuple[RecordedJob, str, float, float]] = []
-    for at_s, line in _timed(log):
-        in_order_s = TIE_S if any(times and times[-1] == at_s for times in passes.values()) else -TIE_S
-        for step, pattern in patterns.items():
-            if match := pattern.search(line):
-                job = found[int(match[1]) - 1]
-                longer_s = sum(map(int, match.groups()[1:])) / 1e6
-                setattr(job, step, at_s - longer_s)
-                if step in _BETWEEN_PASSES:
-                    between.append((job, step, at_s, in_order_s))
-                if step == "started":
-                    job.backfilled = BACKFILLED in line
-                    held |= dict.fromkeys(_nodes(line), job)
-        if match := _EXTENDED.search(line):
-            found[int(match[1]) - 1].extended = float(match[2])
-        if match := _ALL_RESPONSES.search(line):
-            for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
-                job.idle = at_s + in_order_s
-                answered.add(id(job))
-                if late_responses:
-                    held = {node: other for node, other in held.items() if other is not job}
-        elif not late_responses and (match := RESPONSE.search(line)):
-            last = held.get(int(match[1]))
-            if last is None or last.ended is None:
-                continue
-            if id(last) not in answered:
-                last.idle = at_s
-            del held[int(match[1])]
-        for name, text in PASSES.items():
-            if text in line:
-                passes[name].append(at_s)
-    began = set().union(*passes.values())
-    for job, step, at_s, in_order_s in between:
-        if at_s in began:
-            setattr(job, step, at_s + in_order_s)
+    lines = _ControllerLog(jobs, settings.release)
+    lines.read(log)
+    found, passes = lines.jobs, lines.passes
     if unfinished := [number for number, job in enumerate(found, start=1) if job.started is None or job.ended is None]:
         raise RunFailed(f"Slurm's log does not say that these jobs started and ended: {unfinished[:10]}")
     for number, text in seen.submitted.items():
@@ -263,6 +224,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Slu
         for step in (*STEPS, "idle"):
             if (at := getattr(item, step)) is not None:
                 setattr(item, step, round(at - origin, 4))
+    version = re.search(r"slurmctld version (\S+) started", log)
     return Recording(
         slurm=version[1] if version else "",
         settings=settings,
@@ -276,6 +238,73 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Slu
         site=seen.site,
         begins=datetime.fromtimestamp(origin, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     )
+
+
+class _ControllerLog:
+    """Steps of jobs and begins of passes in a controller's log.
+
+    Attributes
+    ----------
+    jobs
+        The jobs, in order of submission.
+    passes
+        Begins of passes and calculations, by name (s since 1970).
+    """
+
+    def __init__(self, jobs: Sequence[Submission], release: str) -> None:
+        self.jobs = [RecordedJob(request=job, extended=0.0) for job in jobs]
+        self.passes: dict[str, list[float]] = {name: [] for name in PASSES}
+        self._patterns = {step: re.compile(text) for step, text in STEPS.items()}
+        self._late_responses = release != "22.05"
+        self._answered: set[int] = set()
+        self._held: dict[int, RecordedJob] = {}  # by node: its present or last job
+        self._between: list[tuple[RecordedJob, str, float, float]] = []
+
+    def read(self, log: str) -> None:
+        """Read all lines."""
+        for at_s, line in _timed(log):
+            in_order_s = TIE_S if any(times and times[-1] == at_s for times in self.passes.values()) else -TIE_S
+            self._step(at_s, line, in_order_s)
+            if match := _EXTENDED.search(line):
+                self.jobs[int(match[1]) - 1].extended = float(match[2])
+            self._response(at_s, line, in_order_s)
+            for name, text in PASSES.items():
+                if text in line:
+                    self.passes[name].append(at_s)
+        began = set().union(*self.passes.values())
+        for job, step, at_s, in_order_s in self._between:
+            if at_s in began:
+                setattr(job, step, at_s + in_order_s)
+
+    def _step(self, at_s: float, line: str, in_order_s: float) -> None:
+        """Note the step of a job that a line states."""
+        for step, pattern in self._patterns.items():
+            if match := pattern.search(line):
+                job = self.jobs[int(match[1]) - 1]
+                longer_s = sum(map(int, match.groups()[1:])) / 1e6
+                setattr(job, step, at_s - longer_s)
+                if step in _BETWEEN_PASSES:
+                    self._between.append((job, step, at_s, in_order_s))
+                if step == "started":
+                    job.backfilled = BACKFILLED in line
+                    self._held |= dict.fromkeys(_nodes(line), job)
+
+    def _response(self, at_s: float, line: str, in_order_s: float) -> None:
+        """Note that nodes of an ended job have answered, if a line says so."""
+        if match := _ALL_RESPONSES.search(line):
+            wide = [job for job in self._held.values() if job.request.nodes == int(match[1])]
+            for job in [job for job in wide if job.ended is not None]:
+                job.idle = at_s + in_order_s
+                self._answered.add(id(job))
+                if self._late_responses:
+                    self._held = {node: other for node, other in self._held.items() if other is not job}
+        elif not self._late_responses and (match := RESPONSE.search(line)):
+            last = self._held.get(int(match[1]))
+            if last is None or last.ended is None:
+                return
+            if id(last) not in self._answered:
+                last.idle = at_s
+            del self._held[int(match[1])]
 
 
 def _cut_passes(log: str) -> Iterable[tuple[float, int, str]]:
