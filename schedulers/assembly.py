@@ -45,9 +45,9 @@ from spillway.schedulers.policykit.estimates import Correction, Estimator, Reque
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
-from spillway.schedulers.policykit.preemption import PreemptionPolicy, PromisePolicy
 from spillway.schedulers.policykit.reservations import Window, admission, has_date, parse_windows, reservations_of
-from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
+from spillway.schedulers.policykit.slurm.preemption import PreemptionPolicy, PromisePolicy
+from spillway.schedulers.policykit.slurm.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy, View
 from spillway.schedulers.policykit.view import rules_of as policy_rules

@@ -17,8 +17,8 @@ from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Site
 from spillway.schedulers.model.site_parts import Limits
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
-from spillway.schedulers.policykit.terms import PLAYED_FLAGS
+from spillway.schedulers.policykit.slurm.site_scheduler import SiteOptions, site_options
+from spillway.schedulers.policykit.slurm.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import SINGLE, START, TABLES
 
 _PLAYER = "slurm-backfill"

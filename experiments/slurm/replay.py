@@ -33,8 +33,8 @@ from spillway.schedulers.model.job import LICENSES_FIELD, Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import RecordedPasses, SlurmBackfill
-from spillway.schedulers.policykit.nodespace import EXACT_S
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.slurm.nodespace import EXACT_S
+from spillway.schedulers.policykit.slurm.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.native import FixedEngine

@@ -21,11 +21,11 @@ from spillway.base.errors import OptionError
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.policykit.nodespace import EXACT_S, Limits, NodeSpace, Planning, whole_s
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES
-from spillway.schedulers.policykit.pairs import Pair
-from spillway.schedulers.policykit.priority import PLANNED_S
-from spillway.schedulers.policykit.slurm_pass import PLANNED, RELEASES, BackfillPass
+from spillway.schedulers.policykit.slurm.backfill_pass import PLANNED, RELEASES, BackfillPass
+from spillway.schedulers.policykit.slurm.nodespace import EXACT_S, Limits, NodeSpace, Planning, whole_s
+from spillway.schedulers.policykit.slurm.pairs import Pair
+from spillway.schedulers.policykit.slurm.priority import PLANNED_S
 from spillway.schedulers.policykit.view import View
 
 WOKEN = "slurm woken"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from spillway.core import WaitingJobs
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.slurm.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 
 Key = Callable[[Job, float], float]
@@ -178,7 +178,7 @@ _FIELDS = {"sjf": attrgetter("walltime_s", "number"), "narrow": attrgetter("node
 """Orders by a field of jobs: sorting needs no call into Python."""
 
 MULTIFACTOR = "multifactor"
-"""The order of the site's priorities (:mod:`spillway.schedulers.policykit.priority`)."""
+"""The order of the site's priorities (:mod:`spillway.schedulers.policykit.slurm.priority`)."""
 
 ORDER_NAMES = (*ORDERS, MULTIFACTOR)
 """Queue orders by their name on the command line."""

@@ -138,7 +138,7 @@ LAW: Mapping[str, Rule] = {
     # input and the changes that steering makes. weakref: a copy is made only while a view of the queue is in use.
     "schedulers.core.*": _rule(
         "schedulers.model.*", "core", "schedulers.core.*", "schedulers.policykit.view",
-        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting_jobs",
+        "schedulers.policykit.estimates", "schedulers.policykit.history",
         "schedulers.controllers.prediction", "schedulers.controllers.running_application",
         "schedulers.controllers.scene", "protocol.messages", "protocol.drains", "protocol.intervals",
         "protocol.limits", "base.errors",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from spillway.core import Resource, Running
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.nodespace import looked_at_after, whole_s
+from spillway.schedulers.policykit.slurm.nodespace import looked_at_after, whole_s
 from spillway.schedulers.policykit.view import View
 
 

@@ -17,7 +17,7 @@ from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import RecordedPasses, SlurmBackfill
-from spillway.schedulers.policykit.slurm_pass import PLANNED
+from spillway.schedulers.policykit.slurm.backfill_pass import PLANNED
 from spillway.schedulers.policykit.view import Holding, Running, TakenNodes, View
 
 POOL = 10

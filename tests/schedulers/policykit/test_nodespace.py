@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spillway.core import Resource, Timeline
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import NodeSet, simple_machine
-from spillway.schedulers.policykit.nodespace import (
+from spillway.schedulers.policykit.slurm.nodespace import (
     Limits,
     NodeSpace,
     Planning,
@@ -21,7 +21,7 @@ from spillway.schedulers.policykit.nodespace import (
     number_of,
     of_nodes,
 )
-from spillway.schedulers.policykit.pairs import Pairs
+from spillway.schedulers.policykit.slurm.pairs import Pairs
 from spillway.schedulers.policykit.view import Holding, Running, TakenNodes, View
 from tests.reference.slurm import NodeSpace as PlainSpace
 from tests.reference.slurm import consecutive as plain_choice

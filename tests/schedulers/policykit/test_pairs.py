@@ -15,7 +15,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Site, Weights
 from spillway.schedulers.policykit.ordering import ORDER_NAMES
-from spillway.schedulers.policykit.pairs import Pairs
+from spillway.schedulers.policykit.slurm.pairs import Pairs
 from tests.schedulers.policies.scenes import GB, view
 
 SITES = (

@@ -26,7 +26,7 @@ from spillway.schedulers.model.site import (
 )
 from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.slurm.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from tests.schedulers.policies.scenes import GB, job, view
 

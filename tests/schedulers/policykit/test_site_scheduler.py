@@ -13,7 +13,7 @@ from spillway.schedulers.model.site import Site, Weights, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
-from spillway.schedulers.policykit.site_scheduler import site_options
+from spillway.schedulers.policykit.slurm.site_scheduler import site_options
 
 SLURM = POLICIES["slurm-backfill"].options()
 

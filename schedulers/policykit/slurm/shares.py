@@ -18,7 +18,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
 from spillway.schedulers.policykit.history import FinishedJob
 from spillway.schedulers.policykit.periodic import PeriodicUsage
-from spillway.schedulers.policykit.terms import relative
+from spillway.schedulers.policykit.slurm.terms import relative
 from spillway.schedulers.policykit.view import View
 
 _GIGABYTE = 1e9

@@ -33,7 +33,7 @@ from spillway.core import (
 )
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policykit.pairs import Pair, Pairs
+from spillway.schedulers.policykit.slurm.pairs import Pair, Pairs
 from spillway.schedulers.policykit.view import TakenNodes, View
 
 Words = npt.NDArray[np.int64]

@@ -27,8 +27,8 @@ from spillway.schedulers.model.explanations import Priority
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
-from spillway.schedulers.policykit.shares import Sharers
-from spillway.schedulers.policykit.terms import FixedTerms, Terms
+from spillway.schedulers.policykit.slurm.shares import Sharers
+from spillway.schedulers.policykit.slurm.terms import FixedTerms, Terms
 from spillway.schedulers.policykit.view import View
 
 _MEMORY = "priorities"

@@ -12,7 +12,7 @@ from spillway.core import pair_columns
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, positions
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.slurm.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 
 

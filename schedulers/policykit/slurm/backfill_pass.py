@@ -20,7 +20,9 @@ from spillway.schedulers.model.decisions import Hold, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.policykit.holds import fit_now, try_hold
-from spillway.schedulers.policykit.nodespace import (
+from spillway.schedulers.policykit.ordering import ordered
+from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.slurm.nodespace import (
     Limits,
     NodeSpace,
     Planning,
@@ -32,10 +34,8 @@ from spillway.schedulers.policykit.nodespace import (
     restricting,
     whole_s,
 )
-from spillway.schedulers.policykit.ordering import ordered
-from spillway.schedulers.policykit.pairs import Pair, Pairs
-from spillway.schedulers.policykit.passes import binding_now, start_on
-from spillway.schedulers.policykit.priority import SKIPPED, priorities_of, submitted_s
+from spillway.schedulers.policykit.slurm.pairs import Pair, Pairs
+from spillway.schedulers.policykit.slurm.priority import SKIPPED, priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 
 READY = "slurm ready"
