@@ -92,7 +92,7 @@ void bind_runtime(nb::module_& module) {
           nb::arg("nodes"), nb::arg("storages"), nb::arg("pfs").none(), nb::arg("io_node"));
 
   nb::class_<Played>(module, "ProgramRuntime",
-                     nb::type_slots(collected_slots<Played, visit, clear>()), nb::dynamic_attr())
+                     nb::type_slots(collected_slots<Played, visit, clear>()))
       .def("__init__", &make, nb::arg("model"), nb::arg("gate"), nb::arg("streams"),
            nb::arg("restarts").none(), nb::arg("on_record").none(), nb::arg("limits").none())
       .def(

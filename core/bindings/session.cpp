@@ -372,8 +372,7 @@ void bind_session(nb::module_& module) {
       nb::arg("words"), nb::arg("book"), nb::arg("job"), nb::arg("allocation"));
 
   nb::class_<PySession, Scheduler> session(
-      module, "SessionCore", nb::type_slots(collected_slots<PySession, visit, clear>()),
-      nb::dynamic_attr());
+      module, "SessionCore", nb::type_slots(collected_slots<PySession, visit, clear>()));
   def_truth<&Session::dirty>(session, "dirty");
   def_truth<&Session::static_done>(session, "static_done");
   def_truth<&Session::rare>(session, "rare");

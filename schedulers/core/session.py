@@ -144,7 +144,11 @@ class Session(native.SessionCore):
         self._terms = terms
         self.site = terms.site
         self.jobs: Mapping[str, Job] = RecordsById(
-            self.line.find, lambda: [job.id for job in self.line.waiting()], lambda: len(self.line)
+            lambda job_id: self.line.find(
+                job_id
+            ),  # the line keeps its session: a stored method of it would be a circle
+            lambda: [job.id for job in self.line.waiting()],
+            lambda: len(self.line),
         )
         self.filled_s: Mapping[str, float] = RecordsById(self.filled, self.filled_ids, lambda: self.filled_count)
         self.dependents = Dependents(self)

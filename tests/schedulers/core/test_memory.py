@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -75,3 +76,17 @@ def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, pa
     session.check()
     assert session.book.finished().total == BEFORE + JOBS
     assert (end - begin) / JOBS < most_bytes
+
+
+@pytest.mark.parametrize("model", ["rigid", "io"])
+def test_a_session_that_is_over_is_let_go(model: str) -> None:
+    """Several runs in one process: all that a session refers to, and that refers to it, is found by the collector."""
+    session = SessionSpec("easy", model=model).session()
+    config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+    session.handle(Message(0.0, (SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}}),)))
+    for _ in play(session, range(3), False):
+        pass
+    kept = weakref.ref(session)
+    del session
+    gc.collect()
+    assert kept() is None
