@@ -20,6 +20,7 @@ import dataclasses
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
@@ -251,10 +252,26 @@ def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
     found = getattr(module, name, None)
     if isinstance(found, type):
         return found
+    if callable(found) and kind == "policy" and hasattr(found, "__qualname__"):
+        try:
+            inspect.signature(found).bind(None)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"{kind} {place}:{name}: a function must take its view alone: {error}") from None
+        return _of_function(found)
     own = sorted(key for key, value in vars(module).items() if isinstance(value, type) and _is_own(value, module))
     if found is not None:
         raise OptionError(f"{kind} {place}:{name} is no class but {type(found).__name__}; {_listed(own)}")
     raise OptionError(f"{kind} file {place!r} has no class {name!r}; {_listed(own)}{near(name, own)}")
+
+
+def _of_function(function: Callable[..., object]) -> type:
+    """A class without options whose instances call a function."""
+
+    def call(_: object, *given: object) -> object:
+        return function(*given)
+
+    names = {"__call__": call, "__doc__": function.__doc__}
+    return dataclasses.make_dataclass(function.__name__, (), frozen=True, namespace=names)
 
 
 def _only(module: ModuleType, place: str, kind: str, methods: Sequence[str]) -> type:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from spillway.base.errors import OptionError
+from spillway.base.errors import OptionError, shown
 from spillway.base.options import unknown
 from spillway.learning import observation
 from spillway.learning.account import Account, Reward
@@ -97,17 +99,29 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         folder: str | Path | None = None,
         **session: Any,
     ) -> None:
+        texts = {"workload": workload, "platform": platform, "reference": reference}
+        for name, value in texts.items():
+            if not isinstance(value, str | Path):
+                raise OptionError(f"{name}: expected a text, got {shown(value)}")
+        workload, platform = str(workload), str(platform)
         _check(window, guard_s, engine, reward)
         for name in session.keys() - _OF_SESSION.keys():
             raise OptionError(unknown(name, [*_OF_SESSION]))
+        for name in ("options", "settings"):
+            if not isinstance(session.get(name) or {}, Mapping):
+                raise OptionError(f"{name}: expected values by name, got {shown(session[name])}")
+        if not _is_whole(session.get("seed") or 0):
+            raise OptionError(f"seed: expected a whole number, got {shown(session['seed'])}")
         given = {_OF_SESSION[name]: value for name, value in session.items() if value is not None}
         spec = SessionSpec(reference, **given)
         machine = platform_from(platform)
         self._world = World(machine, Path(platform), engine, spec, window, guard_s)
         self._world.session(Observer())  # refuses invalid combinations
         source = load_workload(workload, MachineFacts.from_platform(machine))
-        if jobs is not None and not 1 <= jobs <= len(source.jobs):
-            raise OptionError(f"jobs={jobs}: an episode has from 1 to {len(source.jobs)} jobs, those of {workload}")
+        if jobs is not None and not (_is_whole(jobs) and 1 <= jobs <= len(source.jobs)):
+            raise OptionError(
+                f"jobs={shown(jobs)}: an episode has from 1 to {len(source.jobs)} jobs, those of {workload}"
+            )
         self._cases = Cases(source, jobs)
         self._draws = 1 if jobs is None else _IN_VAIN
         self._reward = Reward(reward)
@@ -157,9 +171,9 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         """
         if self._turn is None or self._episode is None:
             raise OptionError("the episode is over, or was not begun: call reset() first")
+        if not _is_whole(action) or not 0 <= int(action) <= self.wait:
+            raise OptionError(f"action {shown(action)}: expected a whole number from 0 to {self.wait}")
         chosen = int(action)
-        if not 0 <= chosen <= self.wait:
-            raise OptionError(f"action {chosen}: expected a whole number from 0 to {self.wait}")
         invalid = not self._valid[chosen]
         if invalid:
             chosen = self.wait if self._turn.may_wait else self.reference
@@ -193,11 +207,20 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         return self._eyes.see(self._turn), {"action_mask": mask, "now_s": self._turn.view.now_s}
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, also one of NumPy, perhaps as an array without dimensions."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
 def _check(window: int, guard_s: float, engine: str, reward: str) -> None:
-    if not 1 <= window <= _LARGEST_WINDOW:
-        raise OptionError(f"window={window}: expected from 1 to {_LARGEST_WINDOW} jobs")
-    if not guard_s >= 0:
-        raise OptionError(f"guard_s={guard_s}: expected a number of seconds of at least 0")
+    if not _is_whole(window) or not 1 <= window <= _LARGEST_WINDOW:
+        raise OptionError(f"window={shown(window)}: expected from 1 to {_LARGEST_WINDOW} jobs")
+    if not isinstance(guard_s, int | float) or not guard_s >= 0:
+        raise OptionError(f"guard_s={shown(guard_s)}: expected a number of seconds of at least 0")
     known_names = {"engine": (engine, tuple(ENGINES)), "reward": (reward, tuple(kind.value for kind in Reward))}
     for name, (value, known) in known_names.items():
         if value not in known:

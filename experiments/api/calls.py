@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -11,13 +12,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spillway.base.arguments import SIGNALLED
 from spillway.base.errors import OptionError, shown
 from spillway.base.options import build, describe, parse, unknown
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
-from spillway.experiments.api.policies import Policies, specs_of
+from spillway.experiments.api.policies import Policies, in_a_file, settings_of, specs_of
 from spillway.experiments.api.results import Results
-from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.run.errors import Interruption, RunFailed
 from spillway.experiments.run.spec import Campaign, Conduct, Playing
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def compare(
     policies: Policies = (),
     *,
     machine: str | Machine = "",
-    models: str | Sequence[str] = (),
+    models: str | type | Sequence[str | type] = (),
     seeds: int | Sequence[int] = 1,
     settings: Mapping[str, Any] | None = None,
     site: str | Path = "",
@@ -53,7 +55,7 @@ def compare(
         ``nodes:240,burst_buffer_total=80TB``, or ``auto,burst_buffer_total=80TB``; default: the nodes that the log
         states, else the most in use, and the burst buffers that its jobs request.
     models
-        Job models with their options; default: as the policies need.
+        Job models with their options, or classes of one's own; default: as the policies need.
     seeds
         Number of seeds from 0, or the seeds themselves.
     settings
@@ -78,6 +80,8 @@ def compare(
         A name, option or input is wrong; nothing has run then.
     RunFailed
         Runs failed; names the first cause.
+    KeyboardInterrupt
+        Ctrl-C; finished runs stay in ``folder``.
     """
     from spillway.experiments.campaign.comparison import comparison
 
@@ -92,8 +96,8 @@ def compare(
         playing,
         workloads=(read(source).spec() for source in given),
         platform=spec_of(machine),
-        policies=specs_of(policies, _session(settings, site), root),
-        models=_texts("models", models),
+        policies=specs_of(policies, settings_of(settings, site), root),
+        models=_models(models, root),
         seeds=drawn,
     )
     return _played([campaign], root, conduct, progress)
@@ -104,7 +108,7 @@ def whatif(
     *changes: str,
     machine: str | Machine = "",
     policy: str | type | object = "easy",
-    model: str = "",
+    model: str | type = "",
     settings: Mapping[str, Any] | None = None,
     site: str | Path = "",
     seeds: int | None = None,
@@ -144,13 +148,13 @@ def whatif(
         playing,
         workloads=(read(log).spec(),),
         platform=spec_of(machine),
-        policies=specs_of([policy], _session(settings, site), root),
-        models=[model] if model else [],
+        policies=specs_of([policy], settings_of(settings, site), root),
+        models=_models(model, root) if model else [],
         seeds=(0,),
     )
     question = question_of(
         base,
-        changes,
+        _texts("changes", changes),
         seeds=None if seeds is None else _whole("seeds", seeds, 1),
         shakes=None if shakes is None else _whole("shakes", shakes, 0),
         together=together,
@@ -217,6 +221,14 @@ def _texts(name: str, given: str | Sequence[str]) -> Sequence[str]:
     return several
 
 
+def _models(given: Any, root: Path) -> Sequence[str]:
+    """Names of job models; of a class the file that has it."""
+    several = [given] if isinstance(given, str | type) else given
+    several = list(several) if isinstance(several, Iterable) else [several]
+    names = [in_a_file(item, root, "job model") if isinstance(item, type) else item for item in several]
+    return _texts("models", names)
+
+
 def _whole(name: str, value: Any, least: int | None = None) -> int:
     if isinstance(value, Integral):  # NumPy's, too
         value = value if isinstance(value, bool) else int(value)
@@ -225,13 +237,6 @@ def _whole(name: str, value: Any, least: int | None = None) -> int:
         several = " or a list of them" if name == "seeds" else ""
         raise OptionError(f"{name}: expected a whole number{bound}{several}, got {shown(value)}")
     return value
-
-
-def _session(settings: Mapping[str, Any] | None, site: str | Path) -> dict[str, Any]:
-    """Settings of the session by name, with the site's file."""
-    if settings is not None and not isinstance(settings, Mapping):
-        raise OptionError(f"settings: expected values by name such as {{'bb_life': 'slurm'}}, got {shown(settings)}")
-    return {**(settings or {}), **({"site": str(site)} if site else {})}
 
 
 def _root(folder: str | Path | None) -> Path:
@@ -255,7 +260,12 @@ def _played(
     console = Terminal() if progress else Terminal(file=io.StringIO(), width=WIDE)
     console = NotebookConsole() if console.is_jupyter else console
     conclude = None if question is None else question.answer
-    code = run_grids(campaigns, root, executor_of(conduct), console, replace(conduct, notes=True), conclude)
+    try:
+        code = run_grids(campaigns, root, executor_of(conduct), console, replace(conduct, notes=True), conclude)
+    except Interruption as stop:
+        if stop.exit_code != SIGNALLED + signal.SIGINT:
+            raise
+        raise KeyboardInterrupt(str(stop)) from None  # what notebooks and scripts expect of Ctrl-C
     if code:
         kept = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
         said = [line for line in kept.splitlines() if line.startswith("failed")]

@@ -7,7 +7,7 @@ import math
 import numbers as numbers_of
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -70,8 +70,13 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     from spillway.workloads.logs.reading import Reading
 
     made = {name: reading.pop(name) for name in OF_LOGS if name in reading}
+    for name, value in made.items():
+        if isinstance(value, numbers_of.Integral) and not isinstance(value, bool):
+            made[name] = int(value)  # NumPy's, too
     if (first := made.get("first")) is not None and (type(first) is not int or first < 1):
         raise SpecError(f"read(first={first!r}): expected a whole number >= 1")
+    if convert is not None and not isinstance(convert, Mapping):
+        raise SpecError(f"read(): convert: expected options by name, got {shown(convert)}")
     known = [info.name for info in describe(Reading)]
     for name in reading:
         if name not in known:
@@ -114,7 +119,7 @@ def where(
     """
     named = {"partition": partition, "user": user, "account": account, "qos": qos, "cluster": cluster}
     asked = named | {"state": state, "time": time}
-    given = {name: [values] if isinstance(values, str) else list(values) for name, values in asked.items() if values}
+    given = {name: found for name, values in asked.items() if (found := _values(name, values))}
     if not given:
         raise SpecError(f"where(): expected a condition: {', '.join(f'{name}=' for name in asked)}")
     chosen = read(log)
@@ -125,6 +130,18 @@ def where(
             raise SpecError(f"where(): the log is filtered by {same[0]!r} already; give all values of {name} at once")
     more = (f"{name}={value}" for name, values in given.items() for value in values)
     return read(chosen, where=(*conditions, *more))
+
+
+def _values(name: str, given: Any) -> list[str]:
+    """Values of a condition as texts: one or several names or whole numbers."""
+    several = [given] if isinstance(given, str | numbers_of.Integral) else given
+    if isinstance(several, Mapping) or not isinstance(several, Iterable):
+        raise SpecError(f"where(): {name}: expected names, got {shown(given)}")
+    values = [value for value in several if value != ""]
+    for value in values:
+        if not isinstance(value, str | numbers_of.Integral) or isinstance(value, bool):
+            raise SpecError(f"where(): {name}: expected names, got {shown(value)}")
+    return [str(value) for value in values]
 
 
 def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str | int | float]:
@@ -151,6 +168,7 @@ def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str | 
     from spillway.workloads.batsim.summary import summarise_workload
     from spillway.workloads.logs.info import info_rows
 
+    nodes = _nodes("info", nodes)
     source = the_source(read(log).spec())
     if source.is_json:
         rows = summarise_workload(parse_batsim(source.content(), where=source.text))
@@ -194,26 +212,29 @@ def log(jobs: Any, *, nodes: int | None = None) -> Log:
     jobs
         Columns ``submit_s``, ``run_s``, ``nodes``, and perhaps ``walltime_s``, ``wait_s`` (at the site),
         ``burst_buffer_bytes`` (of the whole job), ``user``, ``group`` and ``queue``; others are refused. Names of
-        users, groups and queues become numbers, in the order of their first job.
+        users, groups and queues become numbers, in the order of their first job. ``None`` and NaN: not known.
     nodes
         Nodes of the machine; default: the most in use at once.
 
     Raises
     ------
     SpecError
-        A column is unknown or missing, or a value is no number; names the job.
+        A column is unknown or missing, or a value is no number or out of range; names the job.
     """
-    rows: list[Mapping[str, Any]] = jobs.to_dict("records") if hasattr(jobs, "to_dict") else list(jobs)
+    rows = _rows(jobs)
+    nodes = _nodes("log", nodes)
     given = list(dict.fromkeys(name for row in rows for name in row))
     for name in given:
         if name not in _COLUMNS:
             raise SpecError(f"log(): unknown column {name!r}{near(name, _COLUMNS)}; known: {', '.join(_COLUMNS)}")
     if missing := [name for name in _LEAST if name not in given]:
         raise SpecError(f"log(): each job needs {', '.join(_LEAST)}; missing: {', '.join(missing)}")
-    numbers: dict[str, dict[Any, int]] = {"user": {}, "group": {}, "queue": {}}
+    numbers: dict[str, dict[Any, int]] = {
+        name: {} for name in _NAMES if any(isinstance(row.get(name), str) for row in rows)
+    }
     lines = [f"; MaxNodes: {nodes}", f"; MaxProcs: {nodes}"] if nodes else []
     for place, row in enumerate(rows, start=1):
-        cells = [_cell(name, row.get(name, -1), place, numbers) for name in given]
+        cells = [_cell(name, row.get(name), place, numbers) for name in given]
         lines.append(" ".join([str(place), *cells]))
     folder = Path(tempfile.mkdtemp(prefix="spillway-"))
     path = folder / "jobs.swf"
@@ -221,11 +242,43 @@ def log(jobs: Any, *, nodes: int | None = None) -> Log:
     return read(path, format="swf", fields=",".join(["number", *(_COLUMNS[name] for name in given)]))
 
 
+def _rows(jobs: Any) -> list[Mapping[str, Any]]:
+    """Jobs as mappings."""
+    if hasattr(jobs, "to_dict") and hasattr(jobs, "columns"):
+        jobs = jobs.to_dict("records")
+    rows = list(jobs) if isinstance(jobs, Iterable) and not isinstance(jobs, str | bytes | Mapping) else [jobs]
+    if isinstance(jobs, Mapping) or not all(isinstance(row, Mapping) for row in rows):
+        wrong = jobs if isinstance(jobs, Mapping) else next(row for row in rows if not isinstance(row, Mapping))
+        raise SpecError(f"log(): expected a data frame, or a list with a mapping of each job, got {shown(wrong)}")
+    return rows
+
+
+def _nodes(name: str, nodes: Any) -> int | None:
+    """The size of a machine, if given."""
+    if nodes is None:
+        return None
+    if not isinstance(nodes, numbers_of.Integral) or isinstance(nodes, bool) or nodes < 1:
+        raise SpecError(f"{name}(nodes={shown(nodes)}): expected a whole number >= 1")
+    return int(nodes)
+
+
+_NAMES = ("user", "group", "queue")
+
+_LEAST_VALUES = {"nodes": 1, "walltime_s": 0, "burst_buffer_bytes": 0, "run_s": 0, "submit_s": 0, "wait_s": 0}
+"""Least values of columns."""
+
+
 def _cell(name: str, value: Any, place: int, numbers: Mapping[str, dict[Any, int]]) -> str:
-    if name in numbers and isinstance(value, str):
+    is_known = value is not None and value == value and type(value).__name__ not in ("NAType", "NaTType")
+    if not is_known and name not in _LEAST:
+        return "-1"
+    if name in numbers:
         known = numbers[name]
         return str(known.setdefault(value, len(known) + 1))
     is_number = isinstance(value, numbers_of.Real) and not isinstance(value, bool)
     if not is_number or not math.isfinite(found := float(value)):
         raise SpecError(f"log(): job {place}: {name}: expected a finite number, got {shown(value)}")
+    if found < _LEAST_VALUES.get(name, found) or (name == "nodes" and not found.is_integer()):
+        whole = "a whole number" if name == "nodes" else "a number"
+        raise SpecError(f"log(): job {place}: {name}: expected {whole} >= {_LEAST_VALUES[name]}, got {shown(value)}")
     return str(int(found)) if found.is_integer() else str(found)

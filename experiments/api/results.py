@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -44,7 +45,7 @@ class Results:
     InputError
         The folder holds a link.
     SpecError
-        A table, or a run, is not as it was written.
+        There is no such folder; or a table, or a run, is not as it was written.
     """
 
     folder: Path
@@ -52,7 +53,12 @@ class Results:
     trusted: bool = False
 
     def __post_init__(self) -> None:
-        """Look for links and for damage; the results of a call are as it wrote them."""
+        """Look for the folder, links and damage; the results of a call are as it wrote them."""
+        if not isinstance(self.folder, str | PathLike):
+            raise SpecError(f"expected the folder of results, got {shown(self.folder)}")
+        self.folder = Path(self.folder).absolute()
+        if not self.folder.is_dir():
+            raise SpecError(f"there is no folder of results {str(self.folder)!r}")
         refuse_links(self.folder)
         if not self.trusted:
             from spillway.experiments.campaign.folder.verify import refuse_damaged
@@ -62,8 +68,15 @@ class Results:
     @cached_property
     def runs(self) -> list[dict[str, Any]]:
         """One row per run: its names and its figures (seconds, bytes, counts), which are numbers."""
-        with (self.folder / "summary.csv").open(encoding="utf-8", newline="") as stream:
+        with self._file("summary.csv").open(encoding="utf-8", newline="") as stream:
             return _rows(stream)
+
+    def _file(self, name: str) -> Path:
+        """A file that each folder of results has."""
+        if not (path := self.folder / name).is_file():
+            here = "; it is one run's: name the folder around it" if (self.folder / "run.json").is_file() else ""
+            raise SpecError(f"{self.folder}: no folder of results: it has no {name}{here}")
+        return path
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
@@ -96,12 +109,20 @@ class Results:
         SpecError
             No run, or more than one, has them; lists the runs.
         """
-        found = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
+        found = self._chosen(chosen)
         if len(found) != 1:
             asked = ", ".join(f"{name}={value!r}" for name, value in chosen.items()) or "nothing"
             there = "; ".join(f"{row['policy']} on {row['workload']}, seed {row['seed']}" for row in self.runs)
             raise SpecError(f"expected values that one run has, {asked} is that of {len(found)}; there are: {there}")
         return self._folder_of(found[0])
+
+    def _chosen(self, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Runs with these values in their columns."""
+        known = list(self.runs[0]) if self.runs else [*chosen]
+        for name in chosen:
+            if name not in known:
+                raise SpecError(f"runs have no column {name!r}{near(name, known)}; they have {', '.join(known)}")
+        return [row for row in self.runs if all(row[name] == value for name, value in chosen.items())]
 
     def _folder_of(self, row: Mapping[str, Any]) -> Path:
         name = str(row["run"])
@@ -185,7 +206,7 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """Omissions and assumptions, a line each."""
-        return (self.folder / "assumptions.txt").read_text(encoding="utf-8").splitlines()
+        return self._file("assumptions.txt").read_text(encoding="utf-8").splitlines()
 
     def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None, **chosen: Any) -> Axes:
         """Draw a figure and return its axes.
@@ -211,10 +232,12 @@ class Results:
 
         from spillway.analysis.plots.style import drawing
 
-        rows = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
+        rows = self._chosen(chosen)
         numbers = [name for name, value in self.runs[0].items() if isinstance(value, float | int)] if self.runs else []
         if figure not in (*_PLOTS, *numbers):
             raise SpecError(f"plot({figure!r}): expected a figure: {', '.join((*_PLOTS, *numbers))}")
+        if not rows:
+            self.run_folder(**chosen)  # lists the runs
         with drawing():
             drawn = _PLOTS.get(figure) or _bars_of(figure)
             if figure in _ONE_RUN:
@@ -235,12 +258,15 @@ class Results:
         Raises
         ------
         SpecError
-            The folder exists.
+            The folder exists, or cannot be written.
         """
         path = Path(folder)
         if path.exists():
             raise SpecError(f"save(): {path} exists; name a new folder")
-        shutil.copytree(self.folder, path)
+        try:
+            shutil.copytree(self.folder, path)
+        except OSError as error:
+            raise SpecError(f"save(): {path} cannot be written: {error.strerror or error}") from None
         return Results(path, self.answer, self.trusted)
 
     def _repr_html_(self) -> str:

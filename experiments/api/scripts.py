@@ -1,13 +1,25 @@
-"""Classes of a script or notebook as modules that other processes load: the statements that they need."""
+"""Classes and functions of a script or notebook as modules that other processes load.
+
+Definitions are taken from the source; all other names that they use get the values that they have now, so that it does
+not matter how these were made. A value that cannot be written is made again by the statements that made it.
+"""
 
 from __future__ import annotations
 
 import ast
+import base64
 import inspect
+import io
+import math
+import pickle
+import pickletools
 import re
+import symtable
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 _FACE = re.compile(r"import spillway\s*(?:$|,|as\b)|from spillway import")
 """Beginnings of the statements that import the calls of the package."""
@@ -26,6 +38,8 @@ class _Statement:
     ----------
     text
         Its source.
+    line
+        Its first line in a script; 0 in a cell.
     binds
         Names that it binds.
     rebinds
@@ -33,12 +47,13 @@ class _Statement:
     changes
         Names with values that it changes in part.
     reads
-        All names in it.
+        Names of the top level that it uses.
     defines
         Whether it is a definition, which plays nothing when it is executed.
     """
 
     text: str
+    line: int
     binds: frozenset[str]
     rebinds: frozenset[str]
     changes: frozenset[str]
@@ -46,34 +61,121 @@ class _Statement:
     defines: bool
 
 
-def module_of(cls: type) -> str:
-    """Source of a module with a class of the main script or notebook, and with all that it needs from there.
+def module_of(wanted: type | Callable[..., Any]) -> str:
+    """Source of a module with a class or function of the main script or notebook, and with all that it needs there.
 
-    The statements are those that bind the names in it (imports, functions, constants), and so on for these, in their
-    order; calls that the class does not need are left out.
+    Statements of a script keep their lines.
 
     Raises
     ------
     OSError
-        No source has the class at its top level.
+        No source has it at its top level.
     """
-    statements = [statement for text in _sources() for statement in _statements(text)]
-    wanted, kept = {cls.__name__}, set[int]()
-    if not any(cls.__name__ in statement.binds for statement in statements):
+    main = sys.modules[wanted.__module__]
+    statements = [statement for text, is_cell in _sources(main) for statement in _statements(text, is_cell)]
+    if not any(wanted.__name__ in statement.binds for statement in statements):
         raise OSError("no script or cell has it at its top level")
-    before, plays = -1, _playing(statements)
-    while len(kept) != before:
-        before = len(kept)
-        for name in sorted(wanted):
-            kept.update(_places(statements, name, plays))
-        wanted = {cls.__name__}.union(*(statements[place].reads for place in kept))
-    future = (
-        ["from __future__ import annotations"]
-        if any("__future__" in statement.reads for statement in statements)
-        else []
-    )
-    chosen = (statements[place] for place in sorted(kept) if "__future__" not in statements[place].reads)
-    return "\n\n".join([*future, *(statement.text for statement in chosen)]) + "\n"
+    if vars(main).get(wanted.__name__, wanted) is not wanted:
+        raise OSError("its name is bound to something else by now")
+    return _text(_chosen(statements, vars(main), wanted.__name__), future=any(map(_is_future, statements)))
+
+
+def _chosen(statements: Sequence[_Statement], values: Mapping[str, Any], name: str) -> dict[tuple[int, int], _Line]:
+    """Lines of the module by place: definitions, values, and statements that make the values that cannot be written."""
+    chosen: dict[tuple[int, int], _Line] = {}
+    plays, known = _playing(statements), set[str]()
+    waiting = [name]
+    while waiting:
+        name = waiting.pop()
+        if name in known or (name not in values and not any(name in one.binds for one in statements)):
+            continue
+        known.add(name)
+        places = [place for place, one in enumerate(statements) if name in one.binds]
+        made = None
+        if name in values and not (places and statements[places[-1]].defines):
+            made = _value(name, values[name], places or [0], statements)
+        if made is not None:
+            place, text, needs = made
+            chosen[place, 1 + len(chosen)] = _Line(f"{name} = {text}", statements[place].line if places else 0)
+            waiting += needs
+            continue
+        for place in _places(statements, name, plays):
+            chosen[place, 0] = _Line(statements[place].text, statements[place].line)
+            waiting += sorted(statements[place].reads)
+    return chosen
+
+
+def _value(
+    name: str, value: Any, places: Sequence[int], statements: Sequence[_Statement]
+) -> tuple[int, str, list[str]] | None:
+    """Place and text of a value, and the definitions that it needs; ``None`` if it cannot be written."""
+    try:
+        return places[0], _literal(value), []
+    except (ValueError, RecursionError):
+        pass
+    stream = io.BytesIO()
+    try:
+        pickle.Pickler(stream, protocol=2).dump(value)
+    except Exception:  # whatever an object of the user's says
+        return None
+    steps = pickletools.genops(stream.getvalue())
+    named = [str(text).partition(" ") for opcode, text, _ in steps if opcode.name == "GLOBAL"]
+    needs = [found for module, _, found in named if _is_main(module)]
+    made = [place for place, one in enumerate(statements) if one.defines and not one.binds.isdisjoint(needs)]
+    after = [place for place in places if place > max(made, default=-1)]
+    if not after or name in needs:
+        return None
+    packed = base64.b85encode(stream.getvalue()).decode()
+    return after[0], f"__import__({__name__!r}, fromlist=['kept']).kept({packed!r}, globals())", needs
+
+
+def _literal(value: Any) -> str:
+    """Text of a plain value, the same in each process; raise :class:`ValueError` for another one."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str, bytes) or (kind is float and math.isfinite(value)):
+        return repr(value)
+    if kind is dict:
+        return "{" + ", ".join(f"{_literal(key)}: {_literal(one)}" for key, one in value.items()) + "}"
+    if kind in (list, tuple):
+        texts = "".join(f"{_literal(one)}, " for one in value)
+        return f"[{texts[:-2]}]" if kind is list else f"({texts[:-1]})"
+    if kind in (set, frozenset):
+        return f"{kind.__name__}([{', '.join(sorted(map(_literal, value)))}])"
+    raise ValueError("no plain value")
+
+
+def kept(packed: str, names: Mapping[str, Any]) -> Any:
+    """Unpack a value in a module that :func:`module_of` wrote; ``names`` are the module's."""
+
+    class Unpickler(pickle.Unpickler):
+        def find_class(self, module: str, name: str) -> Any:
+            return names[name] if _is_main(module) else super().find_class(module, name)
+
+    return Unpickler(io.BytesIO(base64.b85decode(packed))).load()
+
+
+def _is_main(module: str) -> bool:
+    return module in MAIN
+
+
+MAIN = ("__main__", "__mp_main__", "<run_path>")
+"""Names of the main script, which other processes cannot import: also in processes of multiprocessing, in runpy."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A statement of the module; ``line``: its first line in the script, 0 for any."""
+
+    text: str
+    line: int
+
+
+def _text(chosen: Mapping[tuple[int, int], _Line], *, future: bool) -> str:
+    """Text of a module, with statements at their lines where these are free."""
+    text = "from __future__ import annotations\n" if future else ""
+    for place in sorted(chosen):
+        text += "\n" * max(0, chosen[place].line - 1 - text.count("\n")) + chosen[place].text + "\n"
+    return text
 
 
 def _places(statements: Sequence[_Statement], name: str, plays: Set[int]) -> Iterator[int]:
@@ -109,33 +211,57 @@ def _playing(statements: Sequence[_Statement]) -> set[int]:
     }
 
 
-def _sources() -> list[str]:
-    """Texts of the main script, or of the cells that a notebook has executed."""
-    main = sys.modules["__main__"]
+def _sources(main: ModuleType) -> list[tuple[str, bool]]:
+    """Texts of the main script, or of the cells that a notebook has executed (``True``)."""
     if hasattr(main, "__file__"):
-        return [inspect.getsource(main)]
-    return [str(cell) for cell in getattr(main, "In", ())]
+        return [(inspect.getsource(main), False)]
+    return [(str(cell), True) for cell in getattr(main, "In", ())]
 
 
-def _statements(text: str) -> Iterator[_Statement]:
+def _statements(text: str, is_cell: bool) -> Iterator[_Statement]:
     try:
         tree = ast.parse(text)
     except SyntaxError:  # a cell that never ran
         return
+    lines = text.splitlines()
     for node in _flat(tree.body):
-        lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
-        margin = node.col_offset
-        names = [node_of_name for node_of_name in ast.walk(node) if isinstance(node_of_name, ast.Name)]
-        bound = frozenset(_bound(node))
-        loaded = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+        if is_cell and (inner := _under_magic(node)) is not None:
+            yield from _statements(inner, is_cell)
+            continue
+        first, margin = _first_line(node), node.col_offset
+        own = "\n".join(line[margin:] for line in lines[first - 1 : node.end_lineno])
+        bound, reads = frozenset(_bound(node)), _reads(own)
         yield _Statement(
-            "\n".join(line[margin:] for line in lines),
+            own,
+            0 if is_cell else first,
             bound,
-            frozenset() if isinstance(node, _DEFINITIONS) else bound if isinstance(node, _COMPOUND) else bound & loaded,
+            frozenset() if isinstance(node, _DEFINITIONS) else bound if isinstance(node, _COMPOUND) else bound & reads,
             frozenset(name for inner in _inner(node) for name in _changed(inner)),
-            frozenset({name.id for name in names} | ({"__future__"} if _is_future(node) else set())),
+            reads,
             isinstance(node, _DEFINITIONS),
         )
+
+
+def _reads(text: str) -> frozenset[str]:
+    """Names of the top level that a statement uses, also in its functions."""
+    top = symtable.symtable(text, "<statement>", "exec")
+
+    def below(table: symtable.SymbolTable) -> Iterator[str]:
+        for inner in table.get_children():
+            yield from (symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global())
+            yield from below(inner)
+
+    return frozenset([*(one.get_name() for one in top.get_symbols() if one.is_referenced()), *below(top)])
+
+
+def _under_magic(node: ast.stmt) -> str | None:
+    """Text of a cell below ``%%time`` or another magic word."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "run_cell_magic" and len(call.args) == 3:
+            text = call.args[2]
+            return text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+    return None
 
 
 def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -152,8 +278,8 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+def _is_future(statement: _Statement) -> bool:
+    return statement.text.startswith("from __future__")
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

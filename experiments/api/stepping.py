@@ -12,6 +12,7 @@ from spillway.base import durable
 from spillway.base.errors import OptionError
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
+from spillway.experiments.api.policies import settings_of
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.model.job import Allocation, Job
@@ -110,7 +111,7 @@ class Simulation:
         source, spec = the_source(read(log).spec()), spec_of(machine)
         if machines.is_chosen(spec):
             spec, _ = machines.for_workload(*input_files.sizes_and_machine(source, seed), spec)
-        found, policy = machines.load(spec), PolicySpec(policy="fcfs", session=dict(settings or {}))
+        found, policy = machines.load(spec), PolicySpec(policy="fcfs", session=settings_of(settings))
         policy = sessions.typed(policy)
         made = sessions.session_spec(policy, ModelSpec(), seed)
         needs = made.needs()

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from spillway.analysis.tables.jobs import CANCELLED
 from spillway.base import durable
+from spillway.base.errors import shown
 from spillway.experiments.run.errors import RunFailed
 from spillway.protocol.messages import JobState
 from spillway.schedulers.jobmodels.base import JobModel
@@ -156,8 +157,18 @@ def _cells(model: JobModel, record: JobRecord, span: Span | None, submitted_s: f
     )
     if not record.whole:
         row.update(record.cells(model.stages, model.moved, model.needs.gate))
-        row.update(model.cells(record))
+        row.update(_of_model(model, record))
     return row
+
+
+def _of_model(model: JobModel, record: JobRecord) -> Row:
+    """The model's own columns."""
+    cells = model.cells(record)
+    for name, text in cells.items():
+        if name not in model.columns or not isinstance(text, str):
+            wrong = f"expected a text, got {shown(text)}" if name in model.columns else "'columns' does not declare it"
+            raise RunFailed(f"job model {type(model).__name__}: cells(): {name!r}: {wrong}")
+    return dict(cells)
 
 
 def _spans(path: Path) -> dict[str, Span]:

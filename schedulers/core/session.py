@@ -387,7 +387,12 @@ class Session(native.SessionCore):
     def _decisions(self) -> Iterator[Decision]:
         view = self._views.view()
         self._notes = view.notes
-        return self.cancellations.played(iter(self._policy(view)))
+        found: Any = self._policy(view)
+        if not hasattr(type(found), "__iter__"):
+            if hasattr(found, "close"):
+                found.close()  # a coroutine, which warns where nobody awaits it
+            raise DecisionRefused("", f"a policy must yield decisions, its call returned {_what(found)}")
+        return self.cancellations.played(iter(found))
 
     def _enact(self, decision: Any) -> bool:
         """Carry out a decision other than a start; return whether the pass goes on."""
@@ -494,6 +499,16 @@ class Session(native.SessionCore):
     def _alive(self, job_id: str) -> bool:
         """Whether a job waits, is held by others, or holds anything."""
         return job_id in self.line or job_id in self.dependents.held or self.book.holds(job_id)
+
+
+def _what(found: object) -> str:
+    """Words for the return value of a policy that yields nothing."""
+    if found is None:
+        return "None: has it no yield?"
+    kind = type(found).__name__
+    return f"a{'n' if kind[0] in 'aeiou' else ''} {kind}: " + (
+        "write 'def', not 'async def'" if kind in ("coroutine", "async_generator") else shown(found)
+    )
 
 
 _READ = (SimulationBegins, SimulationEnds, JobSubmitted, JobCompleted, RequestedCall)

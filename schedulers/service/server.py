@@ -16,6 +16,7 @@ from typing import Protocol
 
 from spillway.base.errors import PeerLost, RemoteProtocolError, ServiceStop, SpillwayError
 from spillway.base.signals import held_back, raising
+from spillway.base.users_line import users_line
 from spillway.protocol.format import Conversation, SchedulerSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.protocol.messages import Message, SimulationBegins
@@ -284,4 +285,4 @@ def _require_beginning(message: Message) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}{users_line(error)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillway.base.arguments import complain
 from spillway.base.errors import SpillwayError
+from spillway.base.users_line import users_line
 
 if TYPE_CHECKING:
     from spillway.schedulers.assembly import SessionSpec
@@ -35,7 +36,11 @@ class OneLineErrors:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception):
-            self._refuse(str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}")
+            self._refuse(
+                str(error)
+                if isinstance(error, SpillwayError)
+                else f"{type(error).__name__}: {error}{users_line(error)}"
+            )
         if isinstance(error, SpillwayError):
             complain(error)
             raise SystemExit(error.exit_code) from None

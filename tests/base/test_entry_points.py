@@ -107,7 +107,7 @@ def test_two_packages_with_one_name(site: Path, tmp_path: Path, monkeypatch: pyt
     ("inturn.policy:Gone", "has no class 'Gone'"),
     ("inturn.broken:X", "line 2: ZeroDivisionError"),
     ("inturn.parts", "expected FILE.py:CLASS"),
-    ("inturn.parts:first", "is no class but function"),
+    ("inturn.parts:first", "a function must take its view alone: missing a required argument: 'most'"),
 ])  # fmt: skip
 def test_a_broken_package_fails_where_it_is_named(
     place: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

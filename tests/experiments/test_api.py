@@ -134,7 +134,7 @@ def test_an_instance_is_a_policy_with_its_options(tmp_path: Path) -> None:
     found = sw.compare("kth-like:jobs=20", [Backfill(depth=2), Backfill()], folder=tmp_path / "out", **QUICK)
     assert [row["policy"] for row in found.runs] == ["Backfill depth=2", "Backfill"]
     assert any("jobs of" in note for note in found.notes)
-    with pytest.raises(SpecError, match="expected names, classes or instances of policies, got 3"):
+    with pytest.raises(SpecError, match="expected names, functions, classes or instances of policies, got 3"):
         sw.compare("kth-like:jobs=20", [3], **QUICK)
 
 
@@ -365,13 +365,13 @@ def test_a_class_of_a_notebook_with_its_cells(monkeypatch: pytest.MonkeyPatch) -
     main = type(sys)("__main__")
     main.In = [*cells, "sw.compare('kth-like', [Own])"]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "__main__", main)
-    source = module_of(type("Own", (), {}))
-    assert "FACTOR = [2]\n\nFACTOR.append(3)" in source
+    source = module_of(type("Own", (), {"__module__": "__main__"}))
+    assert "FACTOR = [2]\nFACTOR.append(3)" in source
     assert "1 / 0" not in source
     assert "compare" not in source
     exec(source, {"__name__": "own"})
     with pytest.raises(OSError, match="no script or cell has it"):
-        module_of(type("Other", (), {}))
+        module_of(type("Other", (), {"__module__": "__main__"}))
 
 
 CHANGED = """
@@ -413,7 +413,7 @@ def test_what_a_script_does_to_its_constants_is_done_again(monkeypatch: pytest.M
     main.In = [CHANGED]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "__main__", main)
     names: dict[str, Any] = {"__name__": "own"}
-    exec(module_of(type("Own", (), {})), names)
+    exec(module_of(type("Own", (), {"__module__": "__main__"})), names)
     table, limit, machine = names["Own"]()(None)
     assert (table, limit) == ({**{size: size for size in range(1, 9)}, "made": 1, "more": 2}, 2)
     assert machine.facts.nodes > 0
@@ -427,7 +427,7 @@ def test_what_a_script_does_to_its_constants_is_done_again(monkeypatch: pytest.M
     ({"settings": 5}, "settings: expected values by name"),
     ({"folder": 5}, "folder: expected a path, got 5"),
     ({"models": [5]}, "models: expected texts, got 5"),
-    ({"policies": [lambda view: ()]}, "a function becomes the __call__(self, view) of a frozen dataclass"),
+    ({"policies": [lambda view: ()]}, "a lambda has no name"),
     ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
 ])  # fmt: skip
 def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from spillway import learning
-from spillway.base.errors import InputError
+from spillway.base.errors import InputError, OptionError
 from spillway.experiments.run.single import execute as run_task
 from spillway.experiments.run.spec import Task
 from spillway.learning import SchedulingEnv, agents
@@ -208,3 +209,31 @@ def test_a_workload_without_a_choice_is_refused(tmp_path: Path) -> None:
     env = made(tmp_path, [(0, 9, 1.0, 0, 0, 12, False)])
     with pytest.raises(InputError, match="nothing to choose"):
         env.reset(seed=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"jobs": "x"}, "jobs='x': an episode has from 1"),
+        ({"window": 1.5}, "window=1.5: expected from 1"),
+        ({"guard_s": "x"}, "guard_s='x': expected a number"),
+        ({"workload": 5}, "workload: expected a text, got 5"),
+        ({"reference": str}, "reference: expected a text, got <class 'str'>"),
+        ({"settings": 5}, "settings: expected values by name, got 5"),
+        ({"seed": "x"}, "seed: expected a whole number, got 'x'"),
+    ],
+)
+def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -> None:
+    """They were errors of Python's."""
+    with pytest.raises(OptionError, match=re.escape(words)):
+        SchedulingEnv(**{"jobs": 4, "workload": "kth-like:jobs=20", **given})
+
+
+@pytest.mark.parametrize("action", [1.5, "a", None, True, np.array([0])])
+def test_an_action_is_a_whole_number(action: Any) -> None:
+    """1.5 was taken for 1."""
+    env = SchedulingEnv("kth-like:jobs=20", jobs=4)
+    env.reset(seed=1)
+    with pytest.raises(OptionError, match="expected a whole number from 0 to 33"):
+        env.step(action)
+    env.step(np.array(0))  # type: ignore[arg-type]

@@ -28,6 +28,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from spillway.base.arguments import SIGNALLED
 from spillway.base.main_script import without_main_script
 from spillway.base.signals import deferred, raising
+from spillway.base.users_line import users_line
 from spillway.experiments.campaign.workers import signals
 from spillway.experiments.run import offspring
 
@@ -213,9 +214,12 @@ def _end_of(work: Callable[[Any, Report], None], task: Any, report: Report) -> N
 
 
 def describe(error: BaseException) -> str:
-    """One line about an error: its message if it has an exit code (spillway's own error), else type and message."""
+    """One line about an error: its message if it has an exit code (spillway's own error), else type, message and the
+    line of the user's file."""
     text = " ".join(str(error).split())
-    return text if hasattr(error, "exit_code") and text else f"{type(error).__name__}: {text}"
+    if hasattr(error, "exit_code") and text:
+        return text
+    return f"{type(error).__name__}{f': {text}' if text else ''}{users_line(error)}"
 
 
 def _plain(work: Callable[..., Any]) -> Callable[..., Any]:
