@@ -29,7 +29,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from spillway.base.errors import OptionError
+from spillway.base.errors import OptionError, shown
 from spillway.base.near import near
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def form_of(is_valid: Callable[[Any], bool], expected: str) -> Form:
 
     def read(value: Any) -> Any:
         if not is_valid(value):
-            raise ValueError(f"must be {expected}, got {show(value)!r}")
+            raise ValueError(f"must be {expected}, got {shown(show(value))}")
         return value
 
     return Form(read, lambda value: value, expected, "")
@@ -324,9 +324,9 @@ def split_assignments(texts: list[str]) -> dict[str, str]:
         key, equals, value = text.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or not key:
-            raise OptionError(f"an option is given as key=value, got {text!r}")
+            raise OptionError(f"an option is given as key=value, got {shown(text)}")
         if key in found:
-            raise OptionError(f"option {key!r} is given twice: {found[key]!r} and {value!r}")
+            raise OptionError(f"option {shown(key)} is given twice: {shown(found[key])} and {shown(value)}")
         found[key] = value
     return found
 
@@ -414,7 +414,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _refusal(info: OptionInfo, value: Any) -> ValueError:
-    return ValueError(f"must be {info.expected}, got {show(value)!r}")
+    return ValueError(f"must be {info.expected}, got {shown(show(value))}")
 
 
 def unknown(name: str, known: list[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spillway.base.errors import OptionError
+from spillway.base.errors import OptionError, shown
 from spillway.base.near import near
 from spillway.base.options import OptionInfo, describe, value_of
 
@@ -31,7 +31,7 @@ def read_table(kind: Any, table: Any, where: str = "") -> Any:
         The table is wrong; the message names the key, the expected and the actual value.
     """
     if not isinstance(table, Mapping):
-        raise OptionError(f"{where}: expected a table, got {table!r}")
+        raise OptionError(f"{where}: expected a table, got {shown(table)}")
     infos = {info.name: info for info in describe(kind)}
     for key in table:
         if key not in infos:
@@ -51,7 +51,7 @@ def read_table(kind: Any, table: Any, where: str = "") -> Any:
 def _value(info: OptionInfo, value: Any, where: str) -> Any:
     if info.several:
         if not isinstance(value, list) or not value:
-            raise OptionError(f"{where}: expected one table or more in a list, got {value!r}")
+            raise OptionError(f"{where}: expected one table or more in a list, got {shown(value)}")
         return tuple(read_table(info.type, item, f"{where}[{index}]") for index, item in enumerate(value))
     if info.is_table:
         return read_table(info.type, value, where)

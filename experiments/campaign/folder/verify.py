@@ -154,12 +154,12 @@ def refuse_damaged(folder: Path) -> None:
                 raise SpecError(manifest.damaged(folder, fault))
         runs: Iterable[str] = manifest.runs_of(folder)
     else:
+        runs = [row.run for row in read_campaign(folder).rows]
         tell(
             f"note: {folder}: its tables have no manifest: the command that writes them was stopped, and they may be "
             "older than the runs",
             to=sys.stderr,
         )
-        runs = [row.run for row in read_campaign(folder).rows]
     for run in runs:
         manifest.refuse_damage(folder / run)
 

@@ -107,7 +107,7 @@ def test_how_a_run_here_ends() -> None:
     assert heard == [RunStart(), Progress(1.0, 0, 1, 1), RunEnd()]
     Pool(fail, 1).run_here("raise", heard.append)
     assert isinstance(heard[-1], RunFailure)
-    assert heard[-1].cause == "ValueError: what came was wrong"
+    assert heard[-1].cause.startswith("ValueError: what came was wrong (test_one_run.py, line ")
     Pool(fail, 1).run_here("exit", heard.append)
     assert heard[-1] == RunFailure("its process ended early, with exit code 3")
     with pytest.raises(KeyboardInterrupt):

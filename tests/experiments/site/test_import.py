@@ -150,7 +150,7 @@ def test_configuration(small: Site):
         bf_licenses=True, select="linear", preempt="qos", preempts="requeue", exempt_s=300.0, requeue_hold_s=121.0,
         enforce=("limits", "qos"), others=("defer",),
     )  # fmt: skip
-    assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, ("EnablePersistent", "TeardownFailure"))
+    assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, flags=("EnablePersistent", "TeardownFailure"))
 
 
 def test_the_order_of_the_files_does_not_matter(small: Site):
