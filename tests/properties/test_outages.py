@@ -175,3 +175,13 @@ def test_a_waiting_job_keeps_its_buffer(tmp_path: Path) -> None:
     settled(played, 2)
     assert not any(what == "evicted" for _, what, _ in played.watch.story)
     assert next(round(time_s) for time_s, what, name in played.watch.story if (what, name) == ("started", "w0!1")) == 30
+
+
+@pytest.mark.parametrize(("model", "lost"), [("io", 8), ("io", 0), ("operations", 3), ("malleable", 1)])
+def test_a_job_that_cannot_go_on_ends(model: str, lost: int, tmp_path: Path) -> None:
+    """Its next operation would need a machine that is out: it is killed then, with the reason."""
+    jobs = [(0, 4, 30.0, 2, 0, 400, True)]
+    played = play(tmp_path, SessionSpec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
+    assert played.watch.states == {"w0!0": JobState.COMPLETED_KILLED}
+    assert [what for _, what, _ in played.watch.story] == ["started", "ended", "killed"]
+    settled(played, 1)
