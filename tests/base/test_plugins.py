@@ -11,6 +11,7 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import is_outside, load_class, split_spec
+from tests.kit.cases import cases
 
 
 @pytest.fixture(autouse=True)
@@ -137,25 +138,8 @@ def test_a_class_is_loaded_from_a_module() -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [
-        ("x = 1\ndef broken(:\n", r"mine\.py, line 2: "),
-        ("x = 1\n\nimport no_such_module_here\n", r"mine\.py, line 3: ModuleNotFoundError: .*no_such_module_here"),
-        ("def f():\n    return 1 / 0\n\nf()\n", r"mine\.py, line 2: ZeroDivisionError"),
-        ("import sys\nsys.exit(3)\n", r"mine\.py, line 2: SystemExit: 3"),
-        ("x = 1\0\n", r"mine\.py"),
-        ("x = 1\n", "no class 'Greedy'; it has no class of its own"),
-        (GOOD.replace("Greedy", "Gready"), "no class 'Greedy'; its classes are Gready; did you mean 'Gready'"),
-        ("Greedy = 3\n", "no class but int"),
-        ("class Greedy:\n    pass\n", "frozen dataclass"),
-        (GOOD.replace("(frozen=True)", ""), "frozen dataclass"),
-        (GOOD.replace("    depth: int", "    size: int\n    depth: int"), "'size' has no default"),
-        (GOOD.replace("depth: int", "depth: list"), "an option cannot be of type"),
-        (GOOD.replace("depth: int", "depth: Unknown"), "Unknown"),
-        (GOOD.replace("__call__", "decide"), "no method __call__"),
-        (GOOD.replace("@dataclass(frozen=True)\nclass Greedy", "@dataclass(frozen=True)\nclass Base")
-         + "\nclass Greedy(Base):\n    pass\n", "frozen dataclass"),
-    ],
-)  # fmt: skip
+    cases("plugins"),
+)
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, words: str) -> None:
     """An error of ours that names file and line; the module is not kept."""
     file = tmp_path / "mine.py"

@@ -11,52 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.platforms import Platform, PlatformError, Sharing, load_platform, parse_platform, platform_from
+from tests.kit.cases import cases
 
 MALFORMED = Path(__file__).parents[1] / "data" / "malformed"
 
-MESSAGES = {
-    "backbone_outside.xml": "line 4: <backbone> is only allowed in a zone with routing",
-    "bad_choice.xml": "line 4: <link>: attribute 'sharing_policy' must be one of SHARED, FATPIPE, .* got 'WIFI'",
-    "bad_number.xml": "line 4: link 'l': attribute 'bandwidth': expected a number with a unit .* got 'fast'",
-    "bad_routing.xml": "line 2: zone 'z': routing 'Wifi' is not understood; known: Full, Floyd",
-    "bad_unit.xml": "line 3: host 'a': attribute 'speed': unknown unit 'GHz' in '1GHz'; known are f, kf",
-    "config.xml": "line 2: configuration 'network/TCP-gamma' is not understood; known: network/loopback-bw",
-    "dragonfly.xml": "line 3: cluster 'c': attribute 'topo_parameters': expected .* got '3,4,3,3'",
-    "dragonfly_groups.xml": "line 3: cluster 'c': 4 groups need as many routers in a chassis, it has 2",
-    "duplicate_host.xml": "line 4: there are two points 'a'",
-    "duplicate_link.xml": "line 5: there are two links 'l'",
-    "duplicate_route.xml": "line 7: the route from 'b' to 'a' exists already",
-    "empty_route.xml": "line 5: <route> from 'a' to 'b' lists no links",
-    "entity.xml": "line 1: entity declarations such as 'a' are not read",
-    "fat_tree.xml": "line 3: cluster 'c': attribute 'topo_parameters': expected .* got '2;4,4;1,2'",
-    "fat_tree_radical.xml": "line 3: cluster 'c': its topology has 16 nodes, attribute 'radical' names 15",
-    "foreign_gateway.xml": "line 6: <zoneRoute>: attribute 'gw_src' names 'b', which is no host or router of zone 'x'",
-    "missing_attribute.xml": "line 3: <host> misses its attribute 'speed'",
-    "mixture.xml": "line 4: zone 'z' holds the zone 'inner' and the host 'b'",
-    "needless_direction.xml": "line 6: link 'l' is not SPLITDUPLEX: it has no direction 'UP'",
-    "negative_latency.xml": "line 4: link 'l': attribute 'latency': must be finite and not negative, got '-1us'",
-    "no_cores.xml": "line 3: host 'a': attribute 'core': expected a whole number of at least 1, got '0'",
-    "no_direction.xml": "line 6: link 'l' is SPLITDUPLEX: state direction",
-    "no_hosts.xml": "the platform has no hosts",
-    "no_xml.xml": "line 1: not well-formed XML: mismatched tag",
-    "old_version.xml": "line 2: <platform version='3'> is not read, only 4 and 4.1",
-    "pstate_out_of_range.xml": "line 3: host 'a': pstate 2 of 2 speeds",
-    "radical.xml": "line 3: cluster 'c': attribute 'radical': expected numbers and ranges like '0-3,7', got '0..3'",
-    "route_in_cluster.xml": "line 6: zone 'z' takes no routes",
-    "route_of_zones.xml": "line 6: <route>: expected a host or router of zone 'z', got 'x'",
-    "torus_radical.xml": "line 3: cluster 'c': its topology has 8 nodes, attribute 'radical' names 7",
-    "torus_sizes.xml": "line 3: cluster 'c': attribute 'topo_parameters': expected sizes such as '4,3,2', got '2,2,x'",
-    "two_roots.xml": "line 3: zone 'y' is beside zone 'x'",
-    "unknown_attribute.xml": "line 4: <host>: attribute 'state_file' is not understood; understood are coordinates",
-    "unknown_element.xml": "line 4: element <peer> is not understood inside <zone>; understood there: prop, zone",
-    "unknown_host.xml": "line 5: <route>: attribute 'dst' names 'b', but no host, router or zone of that name",
-    "unknown_link.xml": "line 5: no link 'l' is defined before it",
-    "vivaldi_flat.xml": "line 3: router 'a' in the zone 'z' with routing=\"Vivaldi\": .* three numbers .* got '1 2'",
-    "vivaldi_inner.xml": "line 3: zone 'y' is inside zone 'z' with routing=\"Vivaldi\"",
-    "vivaldi_nowhere.xml": "line 3: host 'a' in the zone 'z' .* got none",
-    "zero_bandwidth.xml": "line 4: link 'l' has bandwidth 0; it must be greater than 0",
-    "zone_route_of_hosts.xml": "line 6: <zoneRoute>: attribute 'src' names 'a', which is no zone",
-}
+MESSAGES = dict(cases("platform-xml"))
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in MALFORMED.glob("*.xml")))

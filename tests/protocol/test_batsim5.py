@@ -24,6 +24,7 @@ from spillway.protocol.detect import AnyBatsim
 from spillway.schedulers.assembly import SessionSpec, Settings, assemble
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.policies.gang import Gang
+from tests.kit.cases import cases
 from tests.protocol.strategies import json_values, messages, printed
 
 
@@ -343,19 +344,7 @@ def test_the_type_may_follow_its_event_and_new_members_are_ignored() -> None:
     assert Batsim5().decode_message(b'{"now":2.0}') == m.Message(2.0, ())
 
 
-@pytest.mark.parametrize(("data", "path", "fragment"), [
-    (b"", "$", "expected a JSON object"),
-    (b"{}", "$", "missing required field `now`"),
-    (message(1.0, ("NoSuchEvent", {})), "$.events[0].event_type", "known types: SimulationBeginsEvent"),
-    (message(1.0, ("ProbeDataEmittedEvent", {})), "$.events[0].event_type", "unexpected event type"),
-    (message(1.0, ("SimulationEndsEvent", {}),
-     ("JobSubmittedEvent", {"job_id": "a!1", "job": {"resource_request": 1.5}})),
-     "$.events[1].event.job.resource_request", "expected `int`, got `float`"),
-    (message(1.0, ("JobCompletedEvent", {"job_id": "a!1", "state": "TIRED"})), "$.events[0].event.state", "TIRED"),
-    (message(1.0, ("HostsPStateChangedEvent", {"host_ids": "x", "pstate": 1})), "$.events[0].event.host_ids",
-     "expected resource ids"),
-    (b'{"now":1,"events":[{"timestamp":1,"event_type":"SimulationEndsEvent"}]}', "$.events[0]", "`event`"),
-])  # fmt: skip
+@pytest.mark.parametrize(("data", "path", "fragment"), cases("batsim5-wrong-messages"))
 def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
     """Each fault is reported with its place."""
     with pytest.raises(RemoteProtocolError) as caught:
@@ -670,86 +659,7 @@ JOB = {"resource_request": 1, "profile_id": "d!p"}
 
 @pytest.mark.parametrize(
     ("data", "path", "fragment"),
-    [
-        (b'{"now":1.0}', "$", "missing required field `events`"),
-        (reply(1.0, new=1), "$", "unknown field `new`"),
-        (reply(1.0, ("RejectJobEvent", {"job_id": "a!1", "x": 1})), "$.events[0].event", "unknown field `x`"),
-        (reply(1.0, ("SimulationErrorEvent", {})), "$.events[0].event_type", "known types: EDCHelloEvent"),
-        (reply(1.0, ("CreateProbeEvent", {})), "$.events[0].event_type", "unexpected event type"),
-        (
-            b'{"now":1,"events":[{"timestamp":1,"event_type":"ForceSimulationStopEvent","event":{}},'
-            b'{"timestamp":0.5,"event_type":"ForceSimulationStopEvent","event":{}}]}',
-            "$.events[1].timestamp",
-            "at least that before it",
-        ),
-        (
-            b'{"now":1,"events":[{"timestamp":1.5,"event_type":"ForceSimulationStopEvent","event":{}}]}',
-            "$.events[0].timestamp",
-            "at most the reply's now",
-        ),
-        (
-            reply(1.0, ("ExecuteJobEvent", {"job_id": "a!1", "allocation": {"host_allocation": "0"}})),
-            "$.events[0].event.allocation",
-            "executor_placement_type",
-        ),
-        (
-            reply(
-                1.0,
-                (
-                    "ExecuteJobEvent",
-                    {"job_id": "a!1", "allocation": PLACEMENT, "profile_allocation_override": [{"profile_id": "a!p"}]},
-                ),
-            ),
-            "$.events[0].event.profile_allocation_override",
-            "not played",
-        ),
-        (
-            reply(
-                1.0,
-                (
-                    "ExecuteJobEvent",
-                    {
-                        "job_id": "a!1",
-                        "allocation": PLACEMENT | {"executor_placement": {"strategy": "FillOneHostCoresFirst"}},
-                    },
-                ),
-            ),
-            "$.events[0].event.allocation.executor_placement",
-            "SpreadOverHostsFirst",
-        ),
-        (
-            reply(1.0, ("CallMeLaterEvent", {"call_me_later_id": "x", "when_type": "OneShot", "when": {"time": 1.5}})),
-            "$.events[0].event.when",
-            "time",
-        ),
-        (
-            reply(1.0, ("RegisterJobEvent", {"job_id": "d!1", "job": JOB | {"resource_request": 1.0}})),
-            "$.events[0].event.job.resource_request",
-            "expected `int`, got `float`",
-        ),
-        (reply(1.0, ("RegisterJobEvent", {"job_id": "d", "job": JOB})), "$.events[0].event.job_id", "WORKLOAD!NAME"),
-        (
-            reply(
-                1.0,
-                (
-                    "RegisterProfileEvent",
-                    {
-                        "profile": {
-                            "id": "d!p",
-                            "profile_type": "ParallelTaskHomogeneousProfile",
-                            "profile": {
-                                "computation_amount": 1.0,
-                                "communication_amount": 1.0,
-                                "generation_strategy": "DefinedAmountsSpreadUniformly",
-                            },
-                        }
-                    },
-                ),
-            ),
-            "$.events[0].event.profile.profile",
-            "without communications only",
-        ),
-    ],
+    cases("batsim5-wrong-replies"),
 )
 def test_replies_that_would_end_batsim_are_refused(data: bytes, path: str, fragment: str) -> None:
     """With the place; its JSON reader refuses unknown members, and numbers with a point for whole ones."""

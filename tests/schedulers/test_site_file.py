@@ -16,6 +16,7 @@ from spillway.schedulers.assembly import SessionSpec, spec_from
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Layer, Limits, Resource
 from spillway.schedulers.site_file import read_site, site_of, site_setting
+from tests.kit.cases import cases
 
 SMALL = Path(__file__).parents[1] / "data" / "site" / "small.toml"
 
@@ -51,86 +52,7 @@ def test_places_without_names():
 
 @pytest.mark.parametrize(
     ("text", "error"),
-    [
-        ("partitions = 1", "unknown key 'partitions'.*did you mean 'partition'"),
-        ("nodes = true", "nodes: expected the names of the machine's nodes"),
-        ("nodes = 'n[1-'", r"nodes: expected host names such as .*, got 'n\[1-'"),
-        ("partition = 3", r"partition: expected tables, written \[\[partition\]\], got 3"),
-        ("[[partition]]\nname = 'p'\ntear = 1", r"partition\[0\]: unknown key 'tear'.*did you mean 'tier'"),
-        ("[[partition]]\ntier = 1", r"partition\[0\]: object missing required field name"),
-        ("[[partition]]\nname = 'p'\ntier = -1", r"partition\[0\]: tier: expected int >= 0"),
-        (
-            "[[partition]]\nname = 'p'\nlongest_s = 'a day'",
-            r"partition\[0\]: longest_s: expected float \| null, got str",
-        ),
-        ("[[partition]]\nname = 'p'\nlongest_s = inf", r"partition\[0\]: longest_s: expected a finite number"),
-        ("[[partition]]\nname = 'p'\n[[partition]]\nname = 'p'", "partition 'p' occurs 2 times"),
-        (
-            "nodes = 'a1,a2'\n[[partition]]\nname = 'p'\nnodes = 'a3'",
-            r"partition\[0\]: nodes: 'a3' is not a node of the mach",
-        ),
-        ("nodes = 4\n[[partition]]\nname = 'p'\nnodes = '2-4'", "nodes: node 4 is not one of the site's 4"),
-        ("[[partition]]\nname = 'p'\nnodes = 'x'", "partition 'p': nodes: expected resource ids"),
-        ("[[partition]]\nname = 'p'\nmost_nodes = 1\nfewest_nodes = 2", "most_nodes is 1, below fewest_nodes 2"),
-        ("[[partition]]\nname = 'p'\nlongest_s = 60\ndefault_s = 61", "default_s is 61 s, above longest_s 60 s"),
-        (
-            "[[partition]]\nname='p'\ndefault=true\n[[partition]]\nname='q'\ndefault=true",
-            "'p' and 'q' are both the def",
-        ),
-        ("[[partition]]\nname = 'p'\nqos = 'q'\n[[qos]]\nname = 'n'", "partition 'p': qos 'q' is not one of n"),
-        ("[[qos]]\nname = 'n'\npreempt = ['m']", "qos 'n': preempt: qos 'm' is not one of n"),
-        (
-            "[[qos]]\nname='n'\npreempt=['m']\n[[qos]]\nname='m'\npreempt=['n']",
-            "qos 'n': preempt: it preempts itself, directly",
-        ),
-        ("[[qos]]\nname = 'n'\npreempt = ['n']", "qos 'n': preempt: it preempts itself, directly"),
-        ("[[association]]\naccount = 'a'\nuser = 'u'", "user 'u' is below account 'a', which has no association"),
-        ("[[association]]\naccount = 'a'\nparent = 'b'", "account 'a' is below account 'b', which has no association"),
-        (
-            "[[association]]\naccount = 'a'\nparent = 'b'\n[[association]]\naccount = 'b'\nparent = 'a'",
-            "account 'a' is below itself",
-        ),
-        ("[[association]]\naccount = 'a'\nshares = -1", r"association\[0\]: shares: expected int >= 0"),
-        (
-            "[[license]]\nname = 'l'\ncount = 1\n[[resource]]\nname='l'\nmode=1\nlayers=[{name='x'}]",
-            "license 'l' occurs 2",
-        ),
-        ("[[resource]]\nname = 'r'\nmode = 4\nlayers = [{name = 'x'}]", r"resource\[0\]: mode: expected int <= 3"),
-        (
-            "[[resource]]\nname = 'r'\nmode = 1\nlayers = [{nam = 'x'}]",
-            r"resource\[0\]: layers\[0\]: unknown key 'nam'",
-        ),
-        ("[[resource]]\nname = 'r'\nmode = 1\nlayers = [{name='x', parent='y'}]", "parent 'y' is no layer of mode 3"),
-        ("[[resource]]\nname = 'r'\nmode = 3\nlayers = [{name='x'}, {name='y'}]", "needs one root"),
-        ("[[resource]]\nname='r'\nmode=3\nlayers=[{name='x', nodes='0'}, {name='y', parent='x'}]", "leave nodes out"),
-        (
-            "[[resource]]\nname='r'\nmode=3\nlayers=[{name='x'}, {name='y', parent='x'}, {name='z', parent='y'}, "
-            "{name='w', parent='x'}]",
-            "leaves of one depth",
-        ),
-        (
-            "[[reservation]]\nname = 'r'\nlength_s = 1\nstart = 5",
-            r"reservation\[0\]: start: expected a date with a time",
-        ),
-        (
-            "[[reservation]]\nname = 'r'\nlength_s = 7200\nevery_s = 3600\nstart = 2026-01-01T00:00:00",
-            "reservation 'r': length_s is 7200 s, above every_s 3600 s: it would overlap itself",
-        ),
-        (
-            "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
-            "licenses={k=1}",
-            "reservation 'r': license 'k' is not one of l",
-        ),
-        (
-            "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
-            "licenses={l=3}",
-            "reservation 'r': it keeps 3 of license 'l', but the site has 2",
-        ),
-        ("[[reservation]]\nname = 'r'\nlength_s = 0\nstart = 2026-01-01T00:00:00", "length_s: expected float >= 0.001"),
-        ("priority = [1]", "priority: expected a table"),
-        ("[priority]\nage = 5000000000", "priority: age: expected int <= 4294967295"),
-        ("name = ", "not TOML"),
-    ],
+    cases("site-file"),
 )
 def test_wrong_sites_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
     """Each error names the file, and the key or the contradictory entry."""

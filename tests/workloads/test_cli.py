@@ -11,6 +11,7 @@ import pytest
 
 from spillway.workloads import read_batsim, read_swf
 from spillway.workloads.cli import main
+from tests.kit.cases import cases
 from tests.workloads.conftest import DATA
 
 SMALL = str(DATA / "swf" / "small.swf")
@@ -116,23 +117,7 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len({p["bb"] for p in read_batsim(fitted).profiles.values()}) >= 1
 
 
-ERRORS = {
-    "convert": "missing: SOURCE, --out (see spillway workload convert --help)",
-    "": "missing: ACTION (see spillway workload --help)",
-    "info nix.swf": "nix.swf: cannot be read: No such file or directory; check the name, and the folder it is in",
-    "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like, lublin",
-    "synth kth-like --out no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
-    "name an existing folder that you may write",
-    "convert kth-like --out a.json --seed -1": "--seed: expected a whole number from 0 to 9223372036854775807, got "
-    "'-1' (see spillway workload convert --help)",
-    "convert kth-like --out a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
-    "convert kth-like --out a.json --kappa x": "--kappa: expected a number of at least 0, got 'x' "
-    "(see spillway workload convert --help)",
-    "split kth-like:jobs=3 --out /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
-    "name another with --out",
-    "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "
-    "different values; a fit needs a log with at least 3, for example METACENTRUM-2013-3",
-}
+ERRORS = dict(cases("workload-commands"))
 
 
 @pytest.mark.parametrize("command", ERRORS)

@@ -17,26 +17,10 @@ from spillway.workloads.logs.formats import read_log
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.tables import parse_swf
 from spillway.workloads.swf import FIELDS, SwfHeader, format_swf
+from tests.kit.cases import cases
 from tests.workloads.conftest import DATA
 
-MALFORMED = {
-    "below-unknown.swf": ":3: field 9 (requested_s) must be >= 0 or -1 for unknown, got '-60'",
-    "cut-off.swf.xz": ": expected a complete .xz file, decompression failed: "
-    "Compressed file ended before the end-of-stream marker was reached",
-    "endless.swf": ":3: field 10 (requested_memory_kib) must be a number, got '1e999'",
-    "fraction-for-whole.swf": ":3: field 8 (requested_processors) must be a whole number, got '2.5'",
-    "header-without-number.swf": ":2: header MaxNodes must begin with a whole number, got 'many'",
-    "nineteen-fields.swf": ":3: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
-    "got 19: '1 0 -1 10 ...'; --lenient leaves out the further ones",
-    "no-gzip.swf.gz": ": expected a complete .gz file, decompression failed: Not a gzipped file (b'; ')",
-    "not-a-number.swf": ":3: field 6 (cpu_s) must be a number, got 'nan'",
-    "seventeen-fields.swf": ":4: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
-    "got 17: '1 0 -1 10 ...'",
-    "status-nine.swf": ":3: field 11 (status) must be one of -1, 0, 1, 2, 3, 4, 5, got '9'",
-    "underscore.swf": ":3: field 9 (requested_s) must be a whole number, got '6_0'",
-    "unknown-submission.swf": ":3: field 2 (submit_s) must be >= 0, got '-1'",
-    "word-for-a-number.swf": ":4: field 4 (run_s) must be a whole number, got 'ten'",
-}
+MALFORMED = dict(cases("swf-malformed"))
 
 whole = st.integers(-1, 10**12)
 time_s = st.integers(-1, 2**33)

@@ -10,6 +10,7 @@ from spillway.experiments.campaign.campaign_file import parse_campaign, read_cam
 from spillway.experiments.cli.campaign import DEMO
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Engine, ModelSpec, PlatformSpec, Transport
+from tests.kit.cases import cases
 
 SMALL = '[[workload]]\nsource = "kth-like"\n[[policy]]\npolicy = "fcfs"\n'
 
@@ -78,22 +79,7 @@ def test_ranges_become_a_grid() -> None:
     assert made[3].label == "E depth=2 order=sjf"
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("seeds = [", "x.toml: not TOML"),
-    ("", "x.toml: workload: this key is missing"),
-    (SMALL + "[extra]\n", "extra: unknown key; known here: engine"),
-    ("enginee = 'fluid'\n" + SMALL, r"enginee: unknown key; .*did you mean 'engine'\?"),
-    ("engine = 'warp'\n" + SMALL, "engine: must be one of fluid, .*, got 'warp'"),
-    ("seeds = [-1]\n" + SMALL, "seeds: must be a list, each a whole number >= 0"),
-    ("seeds = []\n" + SMALL, "seeds: must be a list"),
-    ("tau_s = 0\n" + SMALL, "tau_s: must be a number from 0.001 to"),
-    ("workload = 'x'\n" + SMALL.split("\n", 2)[2], "at least one table, written"),
-    (SMALL.replace("source", "file"), r"workload\[0\].file: unknown key"),
-    (SMALL.replace("fcfs", "fcsf"), r"policy\[0\]: unknown policy 'fcsf' \(did you mean 'fcfs'\?\); known: "),
-    (SMALL + "options = { depht = 2 }\n", r"policy\[0\]: .*unknown option 'depht'.*did you mean 'depth'"),
-    (SMALL + "options = { depth = [0, -1] }\n", r"policy\[0\]: .*'depth' must be .*got '-1'"),
-    (SMALL + "options = { depth = [] }\n", "a range needs at least one value"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), cases("campaign-file"))
 def test_mistakes(text: str, message: str) -> None:
     """The message names the file, the place, the value and the known ones."""
     with pytest.raises(SpecError, match=message) as caught:

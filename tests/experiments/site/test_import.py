@@ -24,6 +24,7 @@ from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import read_site, site_of
+from tests.kit.cases import cases
 
 DATA = Path(__file__).parents[2] / "data" / "site"
 FILES = [
@@ -338,27 +339,7 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
     assert not any("reservations" in line or "licences" in line for line in said if line.startswith("ASSUMED"))
 
 
-@pytest.mark.parametrize(("text", "error"), [
-    ("hello\n", ": expected the contents of one of these: sacctmgr show assoc -P, "),
-    ("JobID|User|Account|State\n1|u|a|COMPLETED\n", ": expected the contents of one of these: sacctmgr"),
-    ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes: expected host names .*, got 'n\[1-'$"),
-    ("PartitionName=p Nodes=n1 TotalNodes=1 MaxTime=soon\n", "line 1: MaxTime must be a time such as .*'soon'"),
-    ("PartitionName=p Nodes=n1 TotalNodes=1 MaxNodes=few\n", "MaxNodes must be a whole number, got 'few'"),
-    ("PartitionName=p Nodes=n1 TotalNodes=1 PreemptMode=EAT\n", "PreemptMode must be one of off, cancel"),
-    ("PartitionName=p Nodes=n1 TotalNodes=1\n" * 2, "the description of these files: partition 'p' occurs 2 times"),
-    ("ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-01T00:00:00\n", "expected StartTime before"),
-    ("Cluster|Account|User|Share\nc|a||1|2\n", "line 2: expected 4 fields between '|'"),
-    ("Cluster|Account|User|Share\nc|a||many\n", "line 2: Share must be a whole number"),
-    ("Name|Priority|GrpTRES\nq|1|cpu\n", "line 2: GrpTRES must be resources such as cpu=4,node=2, got 'cpu'"),
-    ("ClusterName=c\nPriorityWeightAge=much\n", "PriorityWeightAge must be a whole number, got 'much'"),
-    ("ClusterName=c\nSchedulerParameters=bf_interval=often\n", "bf_interval must be a number of at least 0"),
-    ("StageInTimeout=long\n", "StageInTimeout must be a time"),
-    ("- resource: r\n  mode: MODE_9\n  layers: []\n", r"file: Invalid enum value 'MODE_9' - at `\$\[0\].mode`"),
-    ("- resource: r\n  mode: MODE_1\n  layers:\n    - count: -2\n", r"Expected `int` >= -1 - at `\$\[0\].layers"),
-    ("- resource: r\n  mode: MODE_1\n", r"file: Object missing required field `layers` - at `\$\[0\]`"),
-    ("- resource: r\n mode: MODE_1\n", "in the file, line 2, column 2"),
-    ("- resource: r\n  layers: " + "[" * 2000, "file: "),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "error"), cases("slurm-import"))
 def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
     """The file, the line or place, the expected and the actual value."""
     with pytest.raises(InputError, match=error):

@@ -13,6 +13,7 @@ from spillway.experiments.slurm.deviations import Priorities, deviations, priori
 from spillway.experiments.slurm.recording import RecordedJob, Recording, read
 from spillway.experiments.slurm.replay import replayed, site_of_recording, starts
 from spillway.experiments.slurm.validate import beside
+from tests.kit.cases import cases
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 
@@ -163,23 +164,7 @@ def test_buffers_bind_in_the_recordings(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "expected"),
-    [
-        (
-            101,
-            "a job's wait: beyond the noise floor (14 % to 21 % between two real runs; 17 % to 27 % simulated)\n"
-            "mean wait: within the noise floor (53.28 to 55.12 s in real runs; 55.85 to 57.55 s simulated)",
-        ),
-        (
-            102,
-            "a job's wait: beyond the noise floor (5 % to 17 % between two real runs; 16 % to 26 % simulated)\n"
-            "mean wait: beyond the noise floor (44.21 to 45.75 s in real runs; 46.91 to 48.36 s simulated)",
-        ),
-        (
-            201,
-            "a job's wait: within the noise floor (23 % to 27 % between two real runs; 20 % to 30 % simulated)\n"
-            "mean wait: within the noise floor (126.66 to 138.25 s in real runs; 124.50 to 134.84 s simulated)",
-        ),
-    ],
+    cases("slurm-replay"),
 )
 def test_the_noise_floor_is_that_of_three_real_runs(seed: int, expected: str) -> None:
     """With regular passes; 201 has a site."""

@@ -12,40 +12,12 @@ from hypothesis import strategies as st
 from spillway.platforms import PlatformError, describe, parse_platform
 from spillway.platforms.description.generate import build, generate
 from spillway.platforms.description.machine import Description, read_description
+from tests.kit.cases import cases
 from tests.platforms.strategies import dragonflies, trees
 
 MALFORMED = Path(__file__).parents[1] / "data" / "malformed"
 
-MESSAGES = {
-    "bad_name.toml": "node.prefix: expected a name of letters, digits, .* got 'node/'",
-    "bad_quantity.toml": "pfs.bandwidth: unknown unit 'GBit' in '1GBit'; known are Bps",
-    "bare_quantity.toml": "pfs.bandwidth: '5000' has no unit: expected one of Bps, kBps",
-    "missing_key.toml": "dragonfly.nodes: this key is missing",
-    "missing_table.toml": "topology 'dragonfly' needs table 'dragonfly'",
-    "needless_table.toml": "topology 'tree' takes no table 'dragonfly'",
-    "no_node_link.toml": r"cluster\[0\]: cluster 'c': its last level, the nodes, needs a 'bandwidth'",
-    "no_table.toml": "pfs: expected a table, got 'fast'",
-    "no_toml.toml": "not TOML: .* line 1",
-    "no_uplink.toml": r"cluster\[0\]: cluster 'c': its 'uplink' needs a 'bandwidth'",
-    "not_whole.toml": "dragonfly.groups: must be a whole number from 1 to 1000000, got '1.5'",
-    "same_level_twice.toml": "its levels must have different names, got pool, node, node",
-    "same_name_twice.toml": "the name 'pfs' is used twice",
-    "scheduled_without_link.toml": r"cluster\[0\].levels\[0\]: level 'rack' is 'scheduled' but has no 'bandwidth'",
-    "storage_place.toml": "storage.per: must be one of group, chassis, router, got 'rack'",
-    "too_few_routers.toml": "dragonfly: 4 groups need at least as many routers in a chassis, got 3",
-    "too_many_nodes.toml": "dragonfly: a Dragonfly may have 2000 nodes at most, got 3600",
-    "unknown_base.toml": "base: 'thesis2' is not known; known: cts1, cts1-10",
-    "unknown_key.toml": "pfs.bandwith: unknown key; known here: bandwidth, name, latency, scheduled",
-    "unknown_table.toml": "network: unknown key; known here: name, topology",
-    "rack_counts.toml": r"cluster\[0\]: cluster 'c': with 'rack' its levels are two, racks and nodes, without 'count'",
-    "rack_nodes.toml": r"cluster\[0\].rack\[0\].nodes: expected host names such as .*, got 'n\[4-1\]'",
-    "rack_twins.toml": "the name 'n2' is used twice",
-    "rack_without_storage.toml": "the rack with storage node 's1' needs a table 'storage'",
-    "rack_of_nothing.toml": r"cluster\[0\].rack\[0\]: a rack needs 'nodes' or a 'storage' node",
-    "devices_of_dragonfly.toml": "storage: 'read_bandwidth' and 'write_bandwidth' go with topology 'tree'",
-    "wrong_topology.toml": "topology: must be one of dragonfly, tree, got 'hypercube'",
-    "zero_quantity.toml": "pfs.bandwidth: must be greater than 0, got 0",
-}
+MESSAGES = dict(cases("machine-toml"))
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in MALFORMED.glob("*.toml")))

@@ -11,6 +11,7 @@ from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.operations import operations_of
 from spillway.schedulers.policykit.estimates import UserHistory
+from tests.kit.cases import cases
 
 GOOD: dict[str, Any] = {
     "iterations": 25,
@@ -60,20 +61,7 @@ def test_variation_counts_intervals() -> None:
     assert application.interval_s(10, 15, 8) == 12.5
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
-    ({"iterations": True}, "iterations must be"),
-    ({"control_every": 3}, "3 does not divide io_every, which is 10"),
-    ({"minimum": 5}, "requests 4 nodes, outside of its sizes 5 to 16"),
-    ({"overhead": -1}, "overhead must be a number of at least 0"),
-    ({"speed": 1}, "speed: unknown field; known are"),
-    ({"model": None}, "expected an object"),
-    ({"model": {"work": 1, "speed": 2}}, "unknown parameter 'speed'"),
-    ({"model": {"nodes": [1, 2], "cpu": [1.0]}}, "cpu must be as many numbers"),
-    ({"model": {"nodes": [1], "cpu": [1.0], "gpu": [2.0]}}, "unknown column 'gpu'"),
-    ({"model": {"work": 0}}, "an iteration takes time"),
-    ({"variation": [0.0]}, "variation must be a list of numbers above 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(("change", "words"), cases("applications"))
 def test_faults_are_named(change: dict[str, Any], words: str) -> None:
     """Each fault names its field."""
     with pytest.raises(ValueError, match=words):

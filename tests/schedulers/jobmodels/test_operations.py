@@ -19,6 +19,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.operations import Operation, Operations, operations_of
+from tests.kit.cases import cases
 from tests.schedulers.jobmodels.dynamic_wire import BANDWIDTH, Told, Wire, machine
 
 
@@ -116,18 +117,7 @@ def test_what_the_simulator_must_offer() -> None:
         Told(runtime(), msgspec.structs.replace(machine(), config=BatsimConfig()))
 
 
-@pytest.mark.parametrize(("profile", "where"), [
-    ({"periods": 3}, "periods"),
-    ({"periods": {"count": 0, "compute_s": 1}}, "periods.count"),
-    ({"periods": {"count": 1, "compute_s": -1}}, "periods.compute_s"),
-    ({"periods": {"count": 1, "bytes": 1}}, "periods.bytes"),
-    ({"periods": {"count": 1}}, "periods"),
-    ({"operations": []}, "operations"),
-    ({"operations": [{"compute_s": 1, "io_bytes": 1}]}, "operations[0]"),
-    ({"operations": [{"compute_s": 1}, {"io_bytes": True}]}, "operations[1].io_bytes"),
-    ({"operations": {}}, "operations"),
-    ({"operations": [{"compute_s": 1}], "periods": {"count": 1, "compute_s": 1}}, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(("profile", "where"), cases("operations-refused"))
 def test_what_is_stated_wrongly_is_named(profile: dict[str, Any], where: str) -> None:
     """The error's path is that of the field."""
     with pytest.raises(RemoteProtocolError) as caught:

@@ -18,6 +18,7 @@ from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.service.command import build_session, session_parser
+from tests.kit.cases import cases
 from tests.properties.small_world import runs, workload
 
 PERIODS = {"count": 2, "compute_s": 600.0, "io_bytes": 10**9}
@@ -30,25 +31,7 @@ def refusal(*arguments: str) -> str:
     return str(caught.value)
 
 
-REFUSED = [
-    (["gang", "--model", "io"], "policy Gang and --model io cannot be combined"),
-    (["slurm-backfill", "--bb-life", "slurm:overtake=false"],
-     "policy SlurmBackfill and --bb-life slurm:overtake cannot be combined: the policy gives burst buffers"),
-    (["easy", "--io-control", "exclusive"], "setting io_control=exclusive and --model rigid cannot be combined"),
-    (["easy", "--model", "stream", "--io-order", "shortest"], "setting io_order=shortest and --model stream cannot"),
-    (["easy", "--model", "io", "--io-order", "stretch"], "setting io_order=stretch needs io_control=exclusive"),
-    (["easy", "--model", "io", "--io-node-depth", "1"], "setting io_node_depth=1 needs io_control=exclusive"),
-    (["easy", "--history", "5"], "setting history=5 needs estimates=history"),
-    (["easy", "--history", "3"], "setting history=3 needs estimates=history"),
-    (["easy", "--estimates", "requested", "--correction", "walltime"],
-     "setting correction=walltime needs estimates=his"),
-    (["easy", "--bandwidth", "ignorant", "--foreign", "0.1"], "setting foreign=0.1 needs bandwidth=aware"),
-    (["easy", "--bandwidth", "ignorant", "--pfs-bandwidth", "5e9"], "setting pfs_bandwidth=5e+09 needs bandwidth=awa"),
-    (["easy", "--model", "alloc"], "unknown job model 'alloc'"),
-    (["easy", "--model", "operatoins"], "unknown job model 'operatoins'"),
-    (["easy", "--model", "io:phases=3"], "job model 'io': unknown option 'phases'"),
-    (["conservative", "--model", "malleable:moldable=true"], ":moldable=true and policy Conservative cannot be"),
-]  # fmt: skip
+REFUSED = cases("service-refusals")
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(arguments) for arguments, _ in REFUSED])

@@ -16,6 +16,7 @@ from spillway.simulator.jobs.profiles import READERS, read_profile
 from spillway.simulator.jobs.profiles.base import Origin
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
+from tests.kit.cases import cases
 from tests.simulator.worlds import LATENCY, Scheduler, execute, greedy, jobs, run, scripted, small_platform
 
 DISK, PFS = 4, 5
@@ -282,39 +283,7 @@ def test_recv_of_a_dropped_profile() -> None:
         run(jobs({}, profiles=profiles))
 
 
-@pytest.mark.parametrize(("profile", "expected"), [
-    (3, "profile 'p' must be an object, got 3"),
-    ({}, "has no field 'type'"),
-    ({"type": 3}, "field 'type' must be a text"),
-    ({"type": "delay"}, "has no field 'delay'"),
-    ({"type": "delay", "delay": 0}, "field 'delay' must be a number above 0"),
-    ({"type": "delay", "delay": True}, "field 'delay' must be a number"),
-    ({"type": "delay", "delay": "1"}, "field 'delay' must be a number"),
-    ({"type": "delay", "delay": 1, "ret": 1.5}, "field 'ret' must be a whole number"),
-    ({"type": "delay", "delay": 1, "ret": -3}, "field 'ret' must be a return code of at least -2"),
-    ({"type": "parallel_homogeneous", "cpu": 1}, "has no field 'com'"),
-    ({"type": "parallel_homogeneous", "cpu": -1, "com": 0}, "field 'cpu' must be a number of at least 0"),
-    ({"type": "parallel_homogeneous_total", "com": 0}, "has no field 'cpu'"),
-    ({"type": "parallel", "cpu": 1, "com": []}, "field 'cpu' must be an array"),
-    ({"type": "parallel", "cpu": [], "com": []}, "field 'cpu' must not be empty"),
-    ({"type": "parallel", "cpu": [1, 2], "com": [1]}, "field 'com' must have 4 numbers"),
-    ({"type": "parallel", "cpu": [1], "com": [-1]}, r"field 'com\[0\]' must be a number of at least 0"),
-    ({"type": "parallel", "cpu": ["x"], "com": [1]}, r"field 'cpu\[0\]' must be a number"),
-    ({"type": "composed"}, "has no field 'seq'"),
-    ({"type": "composed", "seq": []}, "field 'seq' must be an array of profile names"),
-    ({"type": "composed", "seq": [1]}, "field 'seq' must be an array of profile names"),
-    ({"type": "composed", "seq": ["a"], "repeat": 0}, "field 'repeat' must be a whole number of at least 1"),
-    ({"type": "parallel_homogeneous_pfs"}, "neither the field 'bytes_to_read' nor 'bytes_to_write'"),
-    ({"type": "data_staging", "nb_bytes": 1, "from": "a"}, "has no field 'to'"),
-    ({"type": "data_staging", "nb_bytes": -1, "from": "a", "to": "b"}, "field 'nb_bytes'"),
-    ({"type": "send"}, "has no field 'msg'"),
-    ({"type": "send", "msg": "x"}, "field 'msg' must be an object"),
-    ({"type": "send", "msg": {}, "sleeptime": 0}, "field 'sleeptime' must be a number above 0"),
-    ({"type": "recv", "regex": "("}, "field 'regex' must be a regular expression"),
-    ({"type": "recv", "polltime": 0}, "field 'polltime'"),
-    ({"type": "usage_trace"}, "has no field 'trace'"),
-    ({"type": "delay", "delay": 1, "x": 1e30}, "too many digits"),
-])  # fmt: skip
+@pytest.mark.parametrize(("profile", "expected"), cases("simulator-profiles"))
 def test_bad_profiles(profile: Any, expected: str) -> None:
     """The message names the profile and the field."""
     with pytest.raises(ValueError, match=expected) as caught:

@@ -12,6 +12,7 @@ from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import JobCompleted, Message, Notify
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.reading.events import load_events
+from tests.kit.cases import cases
 from tests.simulator.worlds import LATENCY, execute, greedy, jobs, run, scripted
 
 
@@ -101,20 +102,7 @@ def test_own_events(tmp_path: Path) -> None:
         run(jobs({}), events=events(tmp_path, own))
 
 
-@pytest.mark.parametrize(("row", "expected"), [
-    ("{", "line 2: "),
-    ("[]", "line 2: expected a JSON object"),
-    ({"type": "machine_available", "resources": "0"}, "has no field 'timestamp'"),
-    ({"timestamp": -1, "type": "machine_available", "resources": "0"}, "'timestamp' must be a number of at least 0"),
-    ({"timestamp": 1, "resources": "0"}, "has no field 'type'"),
-    ({"timestamp": 1, "type": "machine_available"}, "has no field 'resources'"),
-    ({"timestamp": 1, "type": "machine_available", "resources": "x"}, "expected resource ids"),
-    ({"timestamp": 1, "type": "machine_available", "resources": "9"}, "names machine 9, the ids are 0..5"),
-    ({"timestamp": 1, "type": "storage_drained", "resources": "9", "bytes": 1}, "names machine 9"),
-    ({"timestamp": 1, "type": "storage_drained", "resources": "5", "bytes": -1}, "field 'bytes' must be a whole"),
-    ({"timestamp": 1, "type": "storage_drained", "resources": "5", "bytes": 1},
-     "unknown event type 'storage_drained'; known are machine_available and machine_unavailable, others are"),
-])  # fmt: skip
+@pytest.mark.parametrize(("row", "expected"), cases("simulator-events"))
 def test_bad_events(tmp_path: Path, row: Any, expected: str) -> None:
     """The message names the file, the line and the field."""
     (path,) = events(tmp_path, change(1, "unavailable", "0"), row)

@@ -14,6 +14,7 @@ import pytest
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.identifiers import resolve_id, split_id
 from spillway.simulator.reading.workload import load_workload, workload_from_object
+from tests.kit.cases import cases
 from tests.simulator.worlds import jobs, run
 
 P = {"type": "delay", "delay": 1}
@@ -46,28 +47,7 @@ def test_a_walltime_beyond_all_times() -> None:
     assert result.totals.success == 1
 
 
-@pytest.mark.parametrize(("change", "expected"), [
-    ({"id": None}, "field 'id' must be a text or a whole number"),
-    ({"id": 1.5}, "field 'id' must be a text or a whole number"),
-    ({"id": "w01"}, "contains the name of its workload"),
-    ({"id": "raw0x"}, "contains the name of its workload"),
-    ({"id": "a!b!c"}, "exactly one '!'"),
-    ({"id": "a,b"}, "must not contain any of"),
-    ({"id": "f(x)"}, "must not contain any of"),
-    ({"id": "w0x!b"}, "must name a job of workload 'w0', got 'w0x!b'"),
-    ({"subtime": "0"}, "field 'subtime' must be a number"),
-    ({"subtime": None}, "field 'subtime' must be a number"),
-    ({"res": 1.0}, "field 'res' must be a whole number of at least 0"),
-    ({"res": -1}, "field 'res' must be a whole number of at least 0"),
-    ({"res": True}, "field 'res' must be a whole number of at least 0"),
-    ({"profile": 3}, "field 'profile' must be a text"),
-    ({"profile": "q"}, "workload 'w0' has no profile 'q'"),
-    ({"walltime": 0}, "field 'walltime' must be a number above 0, or -1"),
-    ({"walltime": -2}, "field 'walltime' must be a number above 0, or -1"),
-    ({"walltime": "1"}, "field 'walltime' must be a number"),
-    ({"smpi_ranks_to_hosts_mapping": [1]}, "whole numbers from 0 to 0"),
-    ({"extra": 1e30}, "too many digits"),
-])  # fmt: skip
+@pytest.mark.parametrize(("change", "expected"), cases("simulator-workload"))
 def test_bad_jobs(change: dict[str, Any], expected: str) -> None:
     """The message names the workload, the job and the field."""
     data = jobs({}, {"id": "two", **change})
@@ -95,22 +75,7 @@ def test_missing_fields(missing: str) -> None:
         workload_from_object(data)
 
 
-@pytest.mark.parametrize(("data", "expected"), [
-    ([], "must be an object"),
-    ({}, "no field 'nb_res'"),
-    ({"nb_res": 0}, "field 'nb_res' must be a whole number above 0"),
-    ({"nb_res": 1.0}, "field 'nb_res' must be a whole number"),
-    ({"nb_res": 1}, "no field 'profiles'"),
-    ({"nb_res": 1, "profiles": {}}, "no field 'jobs'"),
-    ({"nb_res": 1, "profiles": [], "jobs": []}, "field 'profiles' must be an object"),
-    ({"nb_res": 1, "profiles": {}, "jobs": {}}, "field 'jobs' must be an array"),
-    ({"nb_res": 1, "profiles": {}, "jobs": [3]}, "job number 0 must be an object, got 3"),
-    (jobs({"id": 1}, {"id": "1"}), "a job 'w0!1' exists already"),
-    (jobs({"res": 2}, profiles={"p": {"type": "parallel", "cpu": [1], "com": [0]}}), "'res' must be 1, the size"),
-    (jobs(profiles={"p": {"type": "composed", "seq": ["q"]}}), "the profile 'q' in its 'seq' does not exist"),
-    (jobs(profiles={"p": {"type": "composed", "seq": ["q"]}, "q": {"type": "composed", "seq": ["p"]}}),
-     "contains itself: p > q > p"),
-])  # fmt: skip
+@pytest.mark.parametrize(("data", "expected"), cases("simulator-workload-data"))
 def test_bad_files(data: Any, expected: str) -> None:
     """The message names the error."""
     with pytest.raises(SimulatorInputError) as caught:

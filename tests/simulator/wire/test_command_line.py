@@ -16,6 +16,7 @@ from spillway.protocol.messages import Message, Reply
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.wire.command import main
 from spillway.simulator.wire.command_line import build_parser, read_command_line, read_roles
+from tests.kit.cases import cases
 from tests.simulator.peers import decoded, listening
 from tests.simulator.worlds import STORAGE, XML, greedy, jobs
 
@@ -160,28 +161,7 @@ def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytes
     assert "job 'w0!1' cannot run without a scheduler: its 'alloc' names machine 5" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("change", "expected"), [
-    (["--nonsense"], "unknown option '--nonsense'"),
-    (["--engine", "warp"], "got 'warp'"),
-    (["-p", "/none.xml"], "there is no file '/none.xml'"),
-    (["-w", "/none.json"], "there is no file '/none.json'"),
-    (["--events", "/none"], "there is no file '/none'"),
-    (["-r", "h0"], "must read HOST,HOST,...:ROLE, got 'h0'"),
-    (["-r", "h0:storage", "-r", "h0:master"], "gives host 'h0' two roles"),
-    (["-r", "h0:king"], "expected one of the roles"),
-    (["-e", "/none/x"], "does not exist; create it"),
-    (["-s", "nonsense"], "cannot connect to the scheduler's endpoint 'nonsense'"),
-    (["-E"], "No power range properties specified for host h0: -E needs the property"),
-    (["--enable-profile-reuse"], "needs --enable-dynamic-jobs"),
-    (["--mmax", "9"], "3 compute hosts, fewer than the 9"),
-    (["--mmax", "x"], "expected a whole number, got"),
-    (["--peer-timeout", "0"], "--peer-timeout must be a number of seconds above 0"),
-    (["-W", "x.dax"], "workflows (DAX) are not part"),
-    (["--WS", "x.dax", "3"], "workflows (DAX) are not part"),
-    (["--enable-redis"], "Redis is not part"),
-    (["--sched-cfg", "a", "--sched-cfg-file", "b"], "cannot be given together"),
-    (["--sched-cfg-file", "/none"], "cannot be read"),
-])  # fmt: skip
+@pytest.mark.parametrize(("change", "expected"), cases("simulator-command-line"))
 def test_bad_command_lines(
     world: tuple[Path, Path], capsys: pytest.CaptureFixture[str], change: list[str], expected: str
 ) -> None:

@@ -13,46 +13,10 @@ from hypothesis import strategies as st
 from spillway.workloads import Workload, WorkloadError, WorkloadJob, read_batsim, write_batsim
 from spillway.workloads.batsim import json_file
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
+from tests.kit.cases import cases
 from tests.workloads.conftest import DATA
 
-MALFORMED = {
-    "bb-negative": " $.profiles.a.bb: 'bb' must be a number >= 0, got -5",
-    "com-negative": " $.profiles.a.com: 'com' must be a number >= 0, got -1",
-    "cpu-missing": " $.profiles.a: a profile of type 'parallel_homogeneous' needs the field 'cpu'",
-    "delay-zero": " $.profiles.a.delay: 'delay' must be a number > 0, got 0",
-    "id-repeated": " $.jobs[1].id: the id '0' is already that of $.jobs[0]",
-    "id-with-separator": " $.jobs[1].id: 'id' must be a whole number, or a text that is not empty and without "
-    "! ( , | } ), got 'w0!2'",
-    "job-number": " $.jobs[0]: a job must be an object, got 3",
-    "job-without-res": " $.jobs[1]: a job needs the field 'res'",
-    "jobs-object": " $.jobs: must be a list of jobs, got {}",
-    "latin-1": " not a UTF-8 text (byte 33)",
-    "matrix-nodes": " $.jobs[0].res: 'res' must be 2, the size of its profile 'a', got 1",
-    "matrix-size": " $.profiles.a.com: 'com' of a parallel profile for 2 nodes must have 4 entries, got 3",
-    "name-repeated": " $.profiles: the name 'a' occurs twice in this object",
-    "nan": " not a JSON text: NaN is no JSON number",
-    "nb-res-fraction": " $.nb_res: must be a whole number > 0, got 4.0",
-    "nb-res-zero": " $.nb_res: must be a whole number > 0, got 0",
-    "no-nb-res": " $: a workload needs the field 'nb_res'",
-    "no-object": " $: a workload must be a JSON object, got [1, 2]",
-    "not-json": "2: not a JSON text: Expecting value (column 11)",
-    "pfs-without-bytes": " $.profiles.a: a profile of type 'parallel_homogeneous_pfs' needs "
-    "'bytes_to_read' or 'bytes_to_write'",
-    "profile-list": " $.profiles: must be an object of profiles by name, got []",
-    "profile-missing": " $.jobs[1].profile: there is no profile named 'b'",
-    "res-fraction": " $.jobs[1].res: 'res' must be a whole number of at least 0 (1.0 is not), got 1.0",
-    "res-negative": " $.jobs[1].res: 'res' must be a whole number of at least 0 (1.0 is not), got -1",
-    "sequence-circle": " $.profiles.a: the profile contains itself through 'a'",
-    "sequence-unknown": " $.profiles.a: the profile 'b' that this one names does not exist",
-    "subtime-negative": " $.jobs[1].subtime: 'subtime' must be a number >= 0, got -1",
-    "subtime-true": " $.jobs[1].subtime: 'subtime' must be a number, got True",
-    "trace-missing": " $.profiles.a.trace: the trace '{folder}/nowhere.txt' does not exist",
-    "type-unknown": " $.profiles.a.type: profile type must be one of composed, data_staging, delay, io_stream, "
-    "parallel, parallel_homogeneous, parallel_homogeneous_pfs, parallel_homogeneous_total, recv, send, smpi, "
-    "usage_trace; got 'sleep'",
-    "walltime-text": " $.jobs[1].walltime: 'walltime' must be a number, got '1h'",
-    "walltime-zero": " $.jobs[1].walltime: 'walltime' must be a number above 0, or -1 if none, got 0",
-}
+MALFORMED = dict(cases("workload-json"))
 
 PROFILES: dict[str, dict[str, Any]] = {
     "work": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 3, "bb": 10**9},

@@ -23,6 +23,7 @@ from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
+from tests.kit.cases import cases
 from tests.workloads.logs.forms import records
 
 SACCT = "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS"
@@ -176,35 +177,7 @@ def test_a_slow_clock_is_no_change_of_clocks() -> None:
         assert (job.start_s - job.submit_s, job.run_s) == (0, 60)
 
 
-READ = {
-    "fraction of a second": ("JobID|Submit|Start|ElapsedRaw|NNodes",
-                             "1|2024-01-01T00:00:00.123|2024-01-01T00:00:10.5|60|2"),
-    "zone": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00.5+02:00|60|2"),
-    "last day of 1969": ("JobID|Submit|Start|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|1969-12-31T16:00:00|60|2"),
-    "separator in the last column": ("JobID|Submit|ElapsedRaw|NNodes|SubmitLine",
-                                     "1|2024-01-01T00:00:00|60|2|sbatch --wrap=cat x | sort | uniq"),
-    "separator in the only free column": ("JobID|JobName|Submit|ElapsedRaw|NNodes", "1|a|b|2024-01-01T00:00:00|60|2"),
-    "line break in the last column": ("JobID|Submit|ElapsedRaw|NNodes|Comment",
-                                      "1|2024-01-01T00:00:00|60|2|cd x\nmake\n"),
-    "line break inside": ("JobID|JobName|Submit|ElapsedRaw|NNodes", "1|a\nb|2024-01-01T00:00:00|60|2"),
-    "line break in a quoted cell": ("JobID,JobName,Submit,ElapsedRaw,NNodes", '1,"a,\nb",2024-01-01T00:00:00,60,2'),
-    "quoted cells": ("JobID,Submit,ElapsedRaw,NNodes", '"1","2024-01-01T00:00:00","60","2"'),
-    "tabulators": ("JobID\tSubmit\tElapsedRaw\tNNodes", "1\t2024-01-01T00:00:00\t60\t2"),
-    "semicolons": ("JobID;Submit;ElapsedRaw;NNodes", "1;2024-01-01T00:00:00;60;2"),
-    "second header": ("JobID|Submit|ElapsedRaw|NNodes",
-                      "JobID|Submit|ElapsedRaw|NNodes\n1|2024-01-01T00:00:00|60|2"),
-    "second header of other columns": ("JobID|Submit|ElapsedRaw|NNodes",
-                                       "JobID|NNodes|Submit|ElapsedRaw\n1|2|2024-01-01T00:00:00|60"),
-    "carriage returns": ("JobID|Submit|ElapsedRaw|NNodes\r", "1|2024-01-01T00:00:00|60|2\r"),
-    "control-Z": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|60|2\n\x1a"),
-    "zero bytes on a line": ("JobID|Submit|ElapsedRaw|NNodes", "\0\0\0\n1|2024-01-01T00:00:00|60|2"),
-    "line ends of two systems": ("JobID|Submit|ElapsedRaw|NNodes\r", "1|2024-01-01T00:00:00|60|2"),
-    "a column twice": ("JobID|JobID|Submit|ElapsedRaw|NNodes", "1|1|2024-01-01T00:00:00|60|2"),
-    "words for nothing": ("JobID|Submit|Start|ElapsedRaw|Timelimit|NNodes", "1|2024-01-01T00:00:00|NaT|60|<NA>|2"),
-    "separator at the end": ("JobID|Submit|ElapsedRaw|NNodes|", "1|2024-01-01T00:00:00|60|2|"),
-    "second 60": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:60|60|2"),
-    "lower case": ("jobid|submit|elapsedraw|nnodes", "1|2024-01-01T00:00:00|60|2"),
-}  # fmt: skip
+READ = dict(cases("log-odd-lines"))
 """Lines that are odd, and mean what they seem to."""
 
 
@@ -217,43 +190,10 @@ def test_read(name: str) -> None:
     assert not table.intake.book.left_out()
 
 
-WRONG = {
-    "thousands": slurm("7", nodes="1,024"),
-    "half a node": slurm("7", nodes="2.5"),
-    "negative nodes": slurm("7", nodes="-3"),
-    "words for nodes": slurm("7", nodes="two"),
-    "month 13": slurm("7", "13-01"),
-    "hour 25": slurm("7", start="25:00:00"),
-    "start an hour before the submission": slurm("7").replace("T00:00:00|", "T02:00:00|"),
-    "start ten minutes before the submission": slurm("7").replace("T00:00:00|", "T00:10:00|"),
-    "time in words": slurm("7", start="tomorrow"),
-    "duration in words": slurm("7", run="long"),
-    "negative duration": slurm("7", run=-5),
-    "digits of another script": slurm("7", run="٣٦٠٠"),
-    "too many digits": slurm("7", nodes="9" * 30),
-    "too long": slurm("7", run="9" * 17),
-    "one field fewer": slurm("7").rpartition("|")[0],
-    "one field more": slurm("7") + "|x|y",
-    "no number": slurm("seven"),
-    "half a line": "7|ann",
-    "prose": "Disk quota exceeded",
-    "underscore": slurm("7", nodes="1_0"),
-}
+WRONG = dict(cases("log-wrong-lines"))
 """Lines of sacct that cannot be read."""
 
-WRONG_SWF = {
-    "negative wait": "7 7 -3 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "status 6": "7 7 10 3600 16 -1 -1 16 7200 -1 6 1 1 -1 1 -1 -1 -1",
-    "17 fields": "7 7 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1",
-    "19 fields": "7 7 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1 5",
-    "a word": "7 7 10 ten 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "thousands": "7 7 10 3,600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "infinity": "7 7 10 1e999 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "half a processor": "7 7 10 3600 16.5 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "microseconds": "7 7 10 20000000000000 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "no submission": "7 -1 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-    "hexadecimal": "7 7 10 0x10 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
-}
+WRONG_SWF = dict(cases("swf-wrong-options"))
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -31,6 +31,7 @@ from spillway.platforms import parse_platform
 from spillway.schedulers.policykit.reservations import starts_of
 from spillway.workloads.batsim.json_file import read_batsim
 from spillway.workloads.conversion.machine_facts import MachineFacts
+from tests.kit.cases import cases
 from tests.kit.tables import csv_by, csv_rows
 
 ROW = "{number} {submit} {wait} {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
@@ -195,22 +196,7 @@ def test_settings_are_read(text: str, values: dict[str, str]) -> None:
     assert parse_knob(text).values == values
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("storage.capcity=x2", "unknown setting 'storage.capcity'; did you mean 'storage.capacity'?; known: nodes,"),
-    ("nodes", "expected nodes=VALUE (compute nodes"),
-    ("nodes=3,nodes=4", "'nodes' is given twice"),
-    ("zzz=1", "unknown setting 'zzz'; known: nodes"),
-    ("bb=x2", "unknown setting 'bb'; did you mean 'storage.capacity'?"),
-    ("queue.batch.nodes=+16", "did you mean 'partition.NAME.nodes'?"),
-    ("licences=+2", "did you mean 'license.NAME'?"),
-    ("cores=x2", "did you mean 'nodes'?"),
-    ("timelimit=24h", "did you mean 'walltime'?"),
-    ("partition.batch.nodes=+16", "it is a value of the site, which --site FILE states"),
-    ("nodes=+1.5", "nodes=+1.5: expected a whole number of nodes"),
-    ("maintenance=soon", "maintenance"),
-    ("policy=esay", "did you mean 'easy'"),
-    ("site=none.toml", "none.toml"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), cases("whatif-questions"))
 def test_settings_that_are_refused(text: str, message: str) -> None:
     """With the nearest name, and all that are known."""
     with pytest.raises(SpillwayError) as caught:

@@ -13,6 +13,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.site_file import read_site
+from tests.kit.cases import cases
 
 SITE = """
 name = "two"
@@ -100,20 +101,7 @@ def test_nodes_of_a_partition(site: Site, text: str, nodes: int, batch: str, gpu
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("nodes=+2", "the site says where its nodes belong: name the partition: partition.batch.nodes, partition.gpu"),
-    ("partition.bach.nodes=+2", "the site has no partition 'bach'; did you mean 'batch'?; it has batch, gpu"),
-    ("partition.batch.longest=+2", "partition.batch has no value 'longest'; did you mean 'longest_s'?; known: tier"),
-    ("partition.gpu.longest_s=+2h", "no limit is stated that +2h could change; expected a value"),
-    ("partition.batch.nodes=-6", "expected at least one node to remain of 6"),
-    ("partition.batch.longest_s=+2", "expected a factor such as x1.2 or +20%, more or less"),
-    ("license.matlab.x=+2.5", "expected a whole number"),
-    ("priority.age=many", "expected a factor such as x1.2"),
-    ("qos.normal.limits.user_tres=+2", "expected an amount by its name"),
-    ("limits=2", "expected limits=none"),
-    ("partition.gpu.default=yes", "bool"),
-    ("partition.gpu.accounts=chemistry,physics", "unknown setting 'physics'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), cases("whatif-site-changes"))
 def test_what_cannot_be_changed(site: Site, text: str, message: str) -> None:
     """Refused before a log is read, with the names that are known."""
     with pytest.raises(SpecError) as caught:
