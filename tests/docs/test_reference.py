@@ -18,7 +18,8 @@ from spillway.platforms.description.fields import tables
 from spillway.platforms.description.machine import read_description
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.policies import POLICIES
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.kit.story import Story
+from tests.properties.mini import MiniJob, MiniMachine, play
 from tests.schedulers.runtimes import rigid
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -99,7 +100,7 @@ def test_the_example_policy_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "shortest_of_first.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     policy = importlib.import_module("shortest_of_first").ShortestOfFirst(first=2)
-    played = Played()
+    played = Story()
     jobs = [MiniJob(0, 2, 100, 100), MiniJob(1, 2, 50, 50), MiniJob(2, 2, 10, 10), MiniJob(3, 2, 5, 5)]
     play(Session(policy, rigid(), observer=played), MiniMachine(2), jobs)
     assert played.starts == {"w0!0": 0, "w0!2": 100, "w0!3": 110, "w0!1": 115}

@@ -24,10 +24,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.model.explanations import PassNotes
-from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
 
@@ -48,29 +45,6 @@ class MiniJob:
     site_wait_s: float = 0.0
     extras: Mapping[str, Any] = field(default_factory=dict)
     """Further fields."""
-
-
-@dataclass
-class Played(Observer):
-    """Results by job id."""
-
-    starts: dict[str, float] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    allocations: dict[str, Allocation] = field(default_factory=dict)
-    passes: list[tuple[float, PassNotes]] = field(default_factory=list)
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Note a refusal."""
-        self.refused[job.id] = reason
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Note a start."""
-        self.starts[job.id] = now_s
-        self.allocations[job.id] = allocation
-
-    def notes(self, now_s: float, notes: PassNotes) -> None:
-        """Keep a pass's notes."""
-        self.passes.append((now_s, notes))
 
 
 @dataclass(frozen=True)

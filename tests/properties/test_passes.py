@@ -14,18 +14,16 @@ from spillway.base.options import OptionInfo
 from spillway.core import NodeOrder, StorageOrder
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import JobState, Reply
+from spillway.protocol.messages import Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
-from spillway.schedulers.policykit.view import Holding, Running
 from tests.kit.play import converse
+from tests.kit.story import Story
 from tests.properties.buffer_cases import SHARING
 from tests.properties.sites import SITES, fields_of
 from tests.properties.small_world import workload
@@ -52,37 +50,6 @@ LIFE_OPTIONS = {
     "slurm": ("slurm", f"slurm:order={MULTIFACTOR}"),
     "standby": ("standby:bound=5", f"standby:bound=5,order={MULTIFACTOR}"),
 }
-
-
-class Story(Observer):
-    """All that happens to jobs, in order."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[Any, ...]] = []
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Keep the reason."""
-        self.lines.append((now_s, "rejected", job.id, reason))
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """It has these nodes and storage nodes."""
-        self.lines.append((now_s, "started", job.id, allocation))
-
-    def held(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It has its burst buffer, until when that is expected."""
-        self.lines.append((now_s, "held", job.id, holding))
-
-    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It has lost that."""
-        self.lines.append((now_s, "evicted", job.id, holding))
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """It has ended."""
-        self.lines.append((now_s, "ended", running.job.id, state))
-
-    def resized(self, running: Running, now_s: float) -> None:
-        """It has this now."""
-        self.lines.append((now_s, "resized", running.job.id, running.allocation))
 
 
 def jobs(rng: Random) -> list[Row]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.policies import POLICIES
-from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
+from tests.kit.story import Story
+from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, play
 from tests.schedulers.runtimes import rigid
 
 GB = 10**9
@@ -44,9 +45,9 @@ JOBS = st.lists(
 
 def run(
     name: str, jobs: list[MiniJob], shape: MiniMachine = SHAPE, *, literal: bool = False
-) -> tuple[Played, list[object]]:
+) -> tuple[Story, list[object]]:
     """Play jobs under a policy."""
-    played = Played()
+    played = Story()
     cadence = Cadence.EVENT if literal else Cadence.MESSAGE
     session = Session(
         POLICIES[name].build({}, literal=literal),
@@ -84,7 +85,7 @@ def test_replay_repeats_a_schedule(name: str, jobs: list[MiniJob], tree: bool) -
     made = run(name, jobs, shape)[0].starts
     ordered = sorted(jobs, key=lambda j: j.submit_s)
     waits = [made.get(f"w0!{index}", job.submit_s) - job.submit_s for index, job in enumerate(ordered)]
-    again = Played()
+    again = Story()
     session = Session(POLICIES["replay"].build({}), rigid(), observer=again)
     play(session, shape, [replace(job, site_wait_s=wait) for job, wait in zip(ordered, waits, strict=True)])
     assert again.starts == made

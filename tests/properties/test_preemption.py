@@ -12,23 +12,22 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from spillway.protocol.messages import JobState, Reply
+from spillway.protocol.messages import Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.view import Running
 from spillway.simulator.reading.workload import workload_from_object
+from tests.kit.story import Preempted, Story
 from tests.properties import outage_world
 from tests.properties.buffer_cases import SHARING
 from tests.properties.checked import play_checked
 from tests.properties.sites import nodes_of
 from tests.properties.small_world import workload
 from tests.properties.test_outages import as_events, settled
-from tests.properties.test_passes import Story, jobs, play, spec_of
+from tests.properties.test_passes import jobs, play, spec_of
 
 MODELS = ("rigid", "io", "checkpointed")
 WORLDS = [
@@ -38,43 +37,6 @@ WORLDS = [
 ]  # fmt: skip
 DAY_0 = "1970-01-01T00:00:00"
 MODES = ("cancel", "requeue", "requeue", "off", "")
-
-
-class Watch(Story):
-    """Keeps starts, ends and preemptions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.jobs: dict[str, Job] = {}
-        self.starts: dict[str, tuple[float, Allocation]] = {}
-        self.states: dict[str, JobState] = {}
-        self.told: list[tuple[str, str, str, float, float]] = []
-
-    def submitted(self, job: Job, now_s: float) -> None:
-        """Every attempt is submitted."""
-        self.jobs[job.id] = job
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Once."""
-        super().started(job, allocation, now_s)
-        assert job.id not in self.starts
-        self.starts[job.id] = now_s, allocation
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """That is an end, too."""
-        super().rejected(job, reason, now_s)
-        self.states[job.id] = JobState.REJECTED
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Once."""
-        super().ended(running, state, now_s)
-        assert running.job.id not in self.states
-        self.states[running.job.id] = state
-
-    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
-        """Keep it; it comes after the end."""
-        assert self.states[job.id] is JobState.COMPLETED_KILLED
-        self.told.append((job.id, by, what, told_s, now_s))
 
 
 def site(rng: Random) -> Site:
@@ -119,9 +81,9 @@ def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
             job["reservation"] = "r"
 
 
-def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str, float, float]]:
+def groups(watch: Story, of: Site, job_id: str) -> Iterator[tuple[int | str, str, float, float]]:
     """Rank or QOS, mode, grace and exempt time of a running job, by a reading of the site of our own."""
-    job, nodes = watch.jobs[job_id], set(watch.starts[job_id][1].nodes)
+    job, nodes = watch.jobs[job_id], set(watch.given[job_id].nodes)
     qos = next(quality for quality in of.qos if quality.name == job.extras["qos"])
     exempt_s = qos.exempt_s or of.scheduler.exempt_s
     if of.scheduler.preempt == "qos":
@@ -135,9 +97,9 @@ def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str
             yield each_job.tier, each_job.preempts or of.scheduler.preempts, each_job.grace_s, exempt_s
 
 
-def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float], latest_s: float) -> None:
+def check_pair(watch: Story, of: Site, told: Preempted, latest_s: float) -> None:
     """One of the preempted job's groups allows the preemption, and its grace and exempt times were kept."""
-    job_id, by, what, told_s, end_s = told
+    job_id, by, what, told_s, end_s, _ = told
     preemptor = watch.jobs[by]
     for rank, mode, grace_s, exempt_s in groups(watch, of, job_id):
         if of.scheduler.preempt == "qos":
@@ -146,16 +108,16 @@ def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float],
         else:
             stated = str(preemptor.extras.get("partition", "p0")).split(",")
             allowed = any(partition.tier > int(rank) for partition in of.partitions if partition.name in stated)
-        exempt = told_s < watch.starts[job_id][0] + exempt_s - 1e-5
+        exempt = told_s < watch.starts[job_id] + exempt_s - 1e-5
         in_time = told_s + grace_s - 1e-5 <= end_s <= told_s + grace_s + latest_s
         if allowed and not exempt and in_time and mode == ("requeue" if what.startswith("requeued") else "cancel"):
             return
     raise AssertionError(told)
 
 
-def watched(spec: SessionSpec, data: dict[str, Any]) -> Watch:
+def watched(spec: SessionSpec, data: dict[str, Any]) -> Story:
     """Play a world (:func:`play_checked`); return its observer."""
-    watch = Watch()
+    watch = Story()
     play_checked(spec, workload_from_object(data), watch)
     return watch
 
@@ -194,13 +156,13 @@ def test_every_world(policy: str, life: str, model: str) -> None:
     requeued one is followed by another; explained passes have the same results."""
     for seed in range(2 if life == "with-nodes" else 1):
         spec, data, of = draw(policy, life, model, seed)
-        watch, replies = Watch(), list[Reply]()
+        watch, replies = Story(), list[Reply]()
         session = play_checked(spec, workload_from_object(data), watch, explain=True, replies=replies)
         assert session.finished, spec
         assert not session.waiting
         assert not session.book.running
-        assert watch.states.keys() == watch.jobs.keys(), spec
-        for told in watch.told:
+        assert watch.ends.keys() | watch.refused.keys() == watch.jobs.keys(), spec
+        for told in watch.preemptions:
             check_pair(watch, of, told, 60.0 if model == "io" else 0.1)
             if told[2].startswith("requeued"):
                 again = f"{told[0].rpartition('!')[0]}!{told[2].rpartition(' ')[2]}"
@@ -214,7 +176,7 @@ def test_there_is_preemption() -> None:
     kinds = Counter[tuple[str, str]]()
     for seed in range(60):
         spec, data, of = draw("easy", "with-nodes", "rigid", seed)
-        for _, _, what, told_s, end_s in watched(spec, data).told:
+        for _, _, what, told_s, end_s, _ in watched(spec, data).preemptions:
             kinds[of.scheduler.preempt, what[:6]] += 1
             kinds[of.scheduler.preempt, "later" if end_s > told_s + 1.0 else "at once"] += 1
     assert len(kinds) == 8, kinds

@@ -14,23 +14,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, site_text
 from spillway.schedulers.model.site_parts import Limits, Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.view import Running
 from tests.kit.play import converse
+from tests.kit.story import Story
 from tests.properties.buffer_cases import ON_NODES, SHARING
 from tests.properties.outage_world import Change, write_events
 from tests.properties.sites import GPUS, RESOURCES, WEIGHTS, nodes_of
 from tests.properties.small_world import NODES, workload
 from tests.properties.test_outages import as_events
-from tests.properties.test_passes import TINY, Story, jobs, spec_of
+from tests.properties.test_passes import TINY, jobs, spec_of
 
 USER_BYTES = 12e9
 BEGINS = "1970-01-01T00:00:00"
@@ -176,32 +175,9 @@ def draw(seed: int) -> World:
             seed += 1_000_000
 
 
-class Watch(Story):
-    """Each attempt is submitted, and has one end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.jobs: dict[str, Job] = {}
-        self.over: Counter[str] = Counter()
-
-    def submitted(self, job: Job, now_s: float) -> None:
-        """Keep it."""
-        self.jobs[job.id] = job
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """That is an end."""
-        super().rejected(job, reason, now_s)
-        self.over[job.id] += 1
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """So is that."""
-        super().ended(running, state, now_s)
-        self.over[running.job.id] += 1
-
-
-def play(world: World, *, explain: bool = False) -> tuple[Watch, list[Reply], Session]:
+def play(world: World, *, explain: bool = False) -> tuple[Story, list[Reply], Session]:
     """Play a world; queue, book and runtime agree after every message, and no user has too much."""
-    spec, watch, replies = world.spec, Watch(), list[Reply]()
+    spec, watch, replies = world.spec, Story(), list[Reply]()
     session = spec.session(watch, explain=explain)
 
     def no_user_has_too_much(message: Message, reply: Reply) -> None:
@@ -219,7 +195,7 @@ def play(world: World, *, explain: bool = False) -> tuple[Watch, list[Reply], Se
     return watch, replies, session
 
 
-def check_starts(world: World, watch: Watch) -> None:
+def check_starts(world: World, watch: Story) -> None:
     """Nodes are of one of the job's partitions, and of the reservation that it names, within its time."""
     for time_s, what, job_id, *more in watch.lines:
         if what != "started":
@@ -251,7 +227,7 @@ def test_every_world(seed: int) -> None:
     watch, replies, session = play(world)
     assert session.finished
     assert (session.waiting, session.book.running, session.book.held) == (0, {}, {}), world
-    assert watch.over == Counter(dict.fromkeys(watch.jobs, 1)), world
+    assert watch.ends.keys() | watch.refused.keys() == watch.jobs.keys(), world
     check_starts(world, watch)
     again, its_replies, _ = play(world, explain=True)
     assert again.lines == watch.lines, world

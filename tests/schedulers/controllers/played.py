@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from spillway.base.options import build, describe
@@ -11,17 +10,14 @@ from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description.generate import generate
 from spillway.platforms.description.machine import read_description
 from spillway.platforms.simgrid.xml_reader import parse_platform
-from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policykit.view import Running
 from tests.kit.play import converse
+from tests.kit.story import Story
 
 MACHINE = """
 name = "small"
@@ -43,25 +39,15 @@ bandwidth = "100GBps"
 """Two switches; ``nodes`` below each, and a burst buffer of ``capacity`` at each."""
 
 
-@dataclass
-class Seen(Observer):
-    """Starts, ends, final states, and sizes of applications, by the jobs' names.
+class Seen(Story):
+    """What happens, by the jobs' names, and the sizes of applications.
 
     Times in hundredths of a second: each sub-job ends some tenths of a millisecond late, as messages take time.
     """
 
-    starts: dict[str, float] = field(default_factory=dict)
-    ends: dict[str, float] = field(default_factory=dict)
-    states: dict[str, JobState] = field(default_factory=dict)
-    sizes: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """A job started."""
-        self.starts[job.name] = round(now_s, 2)
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """A job ended."""
-        self.ends[running.job.name], self.states[running.job.name] = round(now_s, 2), state
+    def __init__(self) -> None:
+        super().__init__("name", 2)
+        self.sizes: dict[str, list[tuple[float, int]]] = {}
 
     def recorded(self, record: JobRecord) -> None:
         """A job has ended."""

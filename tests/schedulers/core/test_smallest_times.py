@@ -26,8 +26,8 @@ def test_a_delay_that_is_printed_as_0(model: str) -> None:
         profiles["e"]["operations"] = [{"compute_s": 1e-9}, {"compute_s": 4e-7}, {"compute_s": 1.0}]
     jobs = [job("0", 5, 1, "d", walltime=15), job("1", 6, 1, "e", walltime=15)]
     story = play(TINY, SessionSpec("fcfs", model=model), jobs, profiles)
-    assert story.ends == {"0": SUCCESS, "1": SUCCESS}
-    assert not story.reasons
+    assert story.states == {"0": SUCCESS, "1": SUCCESS}
+    assert not story.refused
 
 
 STAGED = {"type": "delay", "delay": 10.0, "bb": 9 * GB, "stage_in_s": 1.0}
@@ -49,14 +49,14 @@ def test_no_call_is_requested_beyond_the_latest_time(case: str) -> None:
     """It would never come, and the simulator refuses it."""
     spec, jobs = CALLS[case]
     story = play(TINY, spec, jobs, {"p": {"type": "delay", "delay": 10.0}, "q": STAGED})
-    assert story.ends == {each_job["id"]: SUCCESS for each_job in jobs}
+    assert story.states == {each_job["id"]: SUCCESS for each_job in jobs}
 
 
 def test_what_the_site_did_after_the_latest_time_never_starts() -> None:
     """Under ``replay``; the others run, and the simulation ends in a deadlock."""
     jobs = [job("A", 10, 1, "p", site_wait_s=1e10), job("B", 10, 1, "p", site_wait_s=0)]
     story = play(TINY, SessionSpec("replay"), jobs, {"p": {"type": "delay", "delay": 10.0}}, deadlock=True)
-    assert story.ends == {"B": SUCCESS}
+    assert story.states == {"B": SUCCESS}
     assert story.waiting == 1
 
 
@@ -80,4 +80,4 @@ def test_the_next_job_starts_when_a_call_ends_the_one_before(case: str, policy: 
     jobs, profiles, (name, start_s) = CASES[case]
     spec = SessionSpec(policy, model="io", model_options=options, thesis_literal=True)
     story = play(TINY, spec, jobs, profiles)
-    assert story.started_s[name] == start_s
+    assert story.starts[name] == start_s

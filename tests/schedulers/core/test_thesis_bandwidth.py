@@ -17,7 +17,7 @@ from spillway.schedulers.model.machine import Link, Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.world.machines import Machines
 from tests.kit.messages import submitted
-from tests.properties.mini import Played
+from tests.kit.story import Story
 from tests.schedulers.runtimes import rigid
 
 GB = 10**9
@@ -38,7 +38,7 @@ def begins(platform: Platform) -> SimulationBegins:
 @pytest.mark.parametrize("policy", ["list", "pack", "easy"])
 def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) -> None:
     """8 nodes x 8 GB/s: the link of 5 GB/s carries not even one of these nodes."""
-    played = Played()
+    played = Story()
     session = Session(POLICIES[policy].build(), rigid(), observer=played)
     session.handle(Message(0.0, (begins(thesis()),)))
     reply = session.handle(
@@ -76,7 +76,7 @@ def unstated() -> Platform:
 
 def test_a_machine_that_states_no_links_refuses_rates() -> None:
     """It has a file system: whether a stream fits is unknown. Jobs without a rate run."""
-    played = Played()
+    played = Story()
     session = Session(POLICIES["easy"].build(), rigid(), observer=played)
     session.handle(Message(0.0, (begins(unstated()),)))
     reply = session.handle(

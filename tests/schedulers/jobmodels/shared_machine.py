@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from spillway.platforms.catalogue import platform_from
-from spillway.protocol.messages import JobState, Message, Reply, Request
+from spillway.protocol.messages import Message, Reply, Request
 from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.jobmodels.base import JobModel
-from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policykit.view import Policy, Running
+from spillway.schedulers.policykit.view import Policy
 from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
+from tests.kit.story import Story
 
 NODES = 4
 
 
-@dataclass
-class Shown(Observer):
-    """Events by the jobs' names."""
+class Shown(Story):
+    """What happens, by the jobs' names, and the requests."""
 
-    starts: dict[str, float] = field(default_factory=dict)
-    given: dict[str, Allocation] = field(default_factory=dict)
-    held: dict[str, Allocation] = field(default_factory=dict)
-    ends: dict[str, tuple[float, JobState]] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    requests: list[Request] = field(default_factory=list)
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Note a refusal."""
-        self.refused[job.name] = reason
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Note a start and the job's allocation."""
-        self.starts[job.name] = now_s
-        self.given[job.name] = allocation
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note an end and the job's last allocation."""
-        self.held[running.job.name] = running.allocation
-        self.ends[running.job.name] = (now_s, state)
+    def __init__(self) -> None:
+        super().__init__("name")
+        self.requests: list[Request] = []
 
     def count(self, kind: type) -> int:
         """Requests of a kind that were sent."""

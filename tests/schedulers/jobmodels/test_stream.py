@@ -106,9 +106,9 @@ def test_a_profile_that_takes_no_stream_is_rejected(profile: dict[str, Any]) -> 
         del jobs[1]  # Batsim needs its storage host
     profiles = {"odd": profile, "whole": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
     story = small(TINY, SessionSpec("fcfs", model="stream"), jobs, profiles)
-    assert list(story.reasons) == ["1"]
-    assert f"a profile of type {profile['type']!r} cannot have" in story.reasons["1"]
-    assert set(story.ends.values()) == {JobState.COMPLETED_SUCCESSFULLY}
+    assert list(story.refused) == ["1"]
+    assert f"a profile of type {profile['type']!r} cannot have" in story.refused["1"]
+    assert set(story.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}
     assert len(story.ends) == len(jobs) - 1
 
 

@@ -17,7 +17,7 @@ from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_
 from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream, stream_bytes
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
-from tests.properties.mini import Played
+from tests.kit.story import Story
 from tests.schedulers.core.test_thesis_bandwidth import begins, thesis, unstated
 
 GB = 10**9
@@ -37,9 +37,9 @@ def submitted(number: int, nodes: int, hours: float, bb_gb: float, **fields: Any
     return JobSubmitted(0.0, f"w0!{number}", wire | {"bb": int(bb_gb * GB)} | fields, profile)
 
 
-def opened(model: JobModel, event: SimulationBegins) -> tuple[Session, Played]:
+def opened(model: JobModel, event: SimulationBegins) -> tuple[Session, Story]:
     """A session of EASY after the first message."""
-    played = Played()
+    played = Story()
     session = assemble(POLICIES["easy"].build(), Settings(), model, observer=played)
     config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
     session.handle(Message(0.0, (SimulationBegins(0.0, event.compute_resources, event.storage_resources, config),)))
@@ -113,7 +113,7 @@ def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     link. Where stages are not booked, nothing is held."""
     session, played = opened(IoAware(book_stages=float(book)), begins(thesis()))
     session.handle(Message(0.0, (submitted(0, 40, 3.0, 10),)))
-    assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
+    assert played.given["w0!0"].io_rate == (4_166_667 if book else 0)
     assert session.book.timeline.free_bandwidth_now() == [5 * GB - (40 * 4_166_667 if book else 0)]
     session.check()
 

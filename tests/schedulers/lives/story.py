@@ -11,21 +11,15 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.description.generate import build
 from spillway.platforms.description.machine import read_description
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.persistent import PersistentBuffer
-from spillway.schedulers.policykit.view import Holding, Running
 from tests.kit.play import converse
+from tests.kit.story import Story
 from tests.properties.buffer_world import RACKS
 from tests.properties.outage_world import Change, write_events
 
 GB = 10**9
 TINY = "tiny"
 """Eight nodes, two storage nodes of 10 GB."""
-
-TWO_RACKS = RACKS.format(racks=2, nodes=1, size=4, granule=GB)
 FOUR_RACKS = RACKS.format(racks=4, nodes=1, size=10, granule=1)
 
 
@@ -33,51 +27,6 @@ FOUR_RACKS = RACKS.format(racks=4, nodes=1, size=10, granule=1)
 def machine(description: str) -> Platform:
     """A machine from its description, or ``tiny``."""
     return build(describe(TINY, None) if description == TINY else read_description(description, "small.toml", {}))
-
-
-class Story(Observer):
-    """Times of events by job or name of a persistent buffer (s).
-
-    Attributes
-    ----------
-    evicted_s
-        Losses of burst buffers: time and job.
-    waiting
-        Jobs that wait in the end.
-    """
-
-    def __init__(self) -> None:
-        self.held_s: dict[str, float] = {}
-        self.started_s: dict[str, float] = {}
-        self.created_s: dict[str, float] = {}
-        self.evicted_s: list[tuple[float, str]] = []
-        self.ends: dict[str, JobState] = {}
-        self.reasons: dict[str, str] = {}
-        self.waiting = 0
-
-    def held(self, job: Job, holding: Holding, now_s: float) -> None:
-        """A waiting job has its buffer."""
-        self.held_s[job.name] = now_s
-
-    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It lost it."""
-        self.evicted_s.append((now_s, job.name))
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """A job has its nodes."""
-        self.started_s[job.name] = now_s
-
-    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
-        """A persistent buffer is there."""
-        self.created_s[buffer.name] = now_s
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """A job has ended."""
-        self.ends[running.job.name] = state
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """A job was refused for good."""
-        self.reasons[job.name] = reason
 
 
 def play(
@@ -98,7 +47,7 @@ def play(
     deadlock
         Whether jobs may wait in the end; else that is an error.
     """
-    story = Story()
+    story = Story("name")
     session = spec.session(story)
     data = {"nb_res": 2, "jobs": list(jobs), "profiles": profiles}
     events = () if outages is None else (write_events(*outages),)

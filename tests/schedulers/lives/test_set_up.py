@@ -26,7 +26,7 @@ def starts(settings: dict[str, Any], model: str = "rigid") -> dict[str, float]:
         job("second", 1, 2, "own", walltime=60, bb=10 * GB),
         job("without", 2, 2, "short", walltime=60),
     ]
-    return play(TINY, SessionSpec("fcfs", settings=settings), jobs, PROFILES).started_s
+    return play(TINY, SessionSpec("fcfs", settings=settings), jobs, PROFILES).starts
 
 
 def test_by_hand() -> None:
@@ -46,8 +46,8 @@ def test_a_buffer_that_cannot_be_made(policy: str, life: str) -> None:
         job("second", 1, 2, "own", walltime=60, bb=10 * GB),
     ]
     story = play(TINY, SessionSpec(policy, settings={"bb_life": life, "site": SITE}), jobs, PROFILES)
-    assert story.reasons == {"first": "its burst buffer could not be made"}
-    assert story.started_s == {"second": pytest.approx(96, abs=1.1 if policy == "slurm-backfill" else 0.02)}
+    assert story.refused == {"first": "its burst buffer could not be made"}
+    assert story.starts == {"second": pytest.approx(96, abs=1.1 if policy == "slurm-backfill" else 0.02)}
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
@@ -56,7 +56,7 @@ def test_drawn_failures(share: float) -> None:
     site = site_text(Site(buffers=Buffers(setup_s=1, failing=share, failing_seed=7)))
     jobs = [job(f"j{number}", number, 1, "short", walltime=60, bb=GB // 100) for number in range(40)]
     spec = SessionSpec("fcfs", settings={"bb_life": "slurm", "site": site})
-    found = [sorted(play(TINY, spec, jobs, PROFILES).reasons) for _ in range(2)]
+    found = [sorted(play(TINY, spec, jobs, PROFILES).refused) for _ in range(2)]
     assert (
         found[0] == found[1] == sorted(name for name in (f"j{n}" for n in range(40)) if drawn(f"w0!{name}", 7) < share)
     )

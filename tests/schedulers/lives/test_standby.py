@@ -34,8 +34,8 @@ def test_jobs_that_no_nodes_are_left_for(policy: str, model: str, life: str, tmp
     spec = SessionSpec(policy, model=model, settings={"bb_life": life})
     story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", OUTAGES), deadlock=True)
     assert story.waiting == 2
-    assert list(story.started_s) == ["13"]
-    assert sum(at > 60.0 for at, _ in story.evicted_s) <= 2  # each may have been the one that could start
+    assert list(story.starts) == ["13"]
+    assert sum(at > 60.0 for at, _ in story.evictions) <= 2  # each may have been the one that could start
 
 
 def test_they_go_on_when_the_node_is_back(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_they_go_on_when_the_node_is_back(tmp_path: Path) -> None:
     spec = SessionSpec("fcfs", model="io", settings={"bb_life": "standby:bound=3"})
     changes: list[Change] = [*OUTAGES, (2000.0, True, (2,))]
     story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", changes))
-    assert 2000.0 <= min(story.started_s["5"], story.started_s["7"]) < 2010.0
+    assert 2000.0 <= min(story.starts["5"], story.starts["7"]) < 2010.0
     assert story.waiting == 0
 
 
@@ -75,7 +75,7 @@ def test_a_buffer_that_is_free_now_but_booked_for_later(policy: str, life: str, 
     story = play(TINY, SessionSpec(policy, settings={"bb_life": life}), jobs, profiles)
     assert story.created_s == pytest.approx({"ref": 90.0}, abs=0.01)  # A ends before its walltime
     if destroyed:
-        assert 120.0 <= story.held_s["B"] <= story.started_s["B"] < 155.0  # slurm-backfill: at its next pass
-        assert not story.reasons
+        assert 120.0 <= story.holds["B"] <= story.starts["B"] < 155.0  # slurm-backfill: at its next pass
+        assert not story.refused
     else:
-        assert "no room for its burst buffer beside ref" in story.reasons["B"]
+        assert "no room for its burst buffer beside ref" in story.refused["B"]

@@ -16,7 +16,8 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
 from spillway.schedulers.policykit.pass_limit import PassLimit
 from spillway.schedulers.policykit.view import View
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.kit.story import Story
+from tests.properties.mini import MiniJob, MiniMachine, play
 from tests.schedulers.policies.scenes import job
 from tests.schedulers.runtimes import rigid
 
@@ -34,7 +35,7 @@ def test_a_late_report_moves_the_promises_behind_it_and_none_passes_another(late
 
     The third, promised 20 s, was passed by the fourth and started at 1,019 s.
     """
-    played = Played()
+    played = Story()
     jobs = [
         MiniJob(0.0, 8, 10.0, 20.0),
         MiniJob(1.0, 8, 10.0, 9.0),

@@ -12,7 +12,8 @@ from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.pack import Pack
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.kit.story import Story
+from tests.properties.mini import MiniJob, MiniMachine, play
 from tests.schedulers.policies.scenes import job, numbers, started, view
 from tests.schedulers.runtimes import rigid
 
@@ -27,7 +28,7 @@ def wide(nodes: int = 10) -> Machine:
 def simulate(policy: Pack | str, jobs: list[MiniJob], **fields: Any) -> dict[int, float]:
     """Starts by job number on ten nodes under a file system of 100 bytes/s."""
     shape = MiniMachine(nodes=10, io_paths=("pfs=100",) * 10)
-    played = Played()
+    played = Story()
     built = POLICIES[policy].build() if isinstance(policy, str) else policy
     play(Session(built, rigid(), observer=played, **fields), shape, jobs)
     return {int(name.split("!")[1]): start for name, start in played.starts.items()}

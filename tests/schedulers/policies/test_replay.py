@@ -10,7 +10,8 @@ from spillway.protocol.messages import JobSubmitted, Message, RejectJob
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.policies import POLICIES
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.kit.story import Story
+from tests.properties.mini import MiniJob, MiniMachine, play
 from tests.schedulers.runtimes import rigid
 
 GB = 10**9
@@ -22,9 +23,9 @@ def job(submit_s: float, nodes: int, run_s: float, wait_s: float, bb_bytes: int 
     return MiniJob(submit_s, nodes, run_s + 100.0, run_s, bb_bytes, site_wait_s=wait_s)
 
 
-def replayed(jobs: list[MiniJob], *, explain: bool = False) -> tuple[Played, Session]:
+def replayed(jobs: list[MiniJob], *, explain: bool = False) -> tuple[Story, Session]:
     """Play jobs by their log."""
-    played = Played()
+    played = Story()
     session = Session(POLICIES["replay"].build({}), rigid(), terms=Terms(explain=explain), observer=played)
     play(session, MACHINE, jobs)
     return played, session
@@ -50,7 +51,7 @@ def test_a_burst_buffer_that_is_full_is_named() -> None:
 @pytest.mark.parametrize("wait", [None, "7", -1, True, float("nan")])
 def test_a_job_without_a_start_is_refused(wait: object) -> None:
     """With the field that it lacks."""
-    played = Played()
+    played = Story()
     session = Session(POLICIES["replay"].build({}), rigid(), observer=played)
     session.handle(Message(0.0, (MACHINE.begins(),)))
     wire = {"id": "w0!0", "subtime": 0.0, "res": 1, "walltime": 10.0, "profile": "p"}
@@ -68,7 +69,7 @@ def test_a_very_late_job_is_not_passed_for_ever(
     monkeypatch.setattr("spillway.schedulers.policies.replay.PATIENCE_S", patience)
     narrow = [job(0.0, 1, 20.0, 10.0 * index, GB) for index in range(99)]
     wide = job(1.0, 4, 10.0, 14.0)
-    played = Played()
+    played = Story()
     session = Session(POLICIES["replay"].build({}), rigid(), observer=played)
     play(session, MACHINE, [replace(each_job, walltime_s=20.5) for each_job in narrow] + [wide])
     assert played.starts["w0!99"] == start_s

@@ -18,7 +18,7 @@ from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Layer, Resource
 from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
-from tests.properties.test_passes import Story
+from tests.kit.story import Story
 
 MACHINE_OF_12 = build(read_description(MACHINE.format(nodes=12, capacity=8 * 10**9), "slurm", builtin_files()))
 ON_THE_SECOND = {"bf_interval": 1.0, "bf_resolution": 1.0, "batch_sched_delay": 0.0, "release": "24.11"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,57 +11,18 @@ import pytest
 from spillway.base.errors import DecisionRefused, OptionError
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Decision, Preempt, Start
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Scheduler
-from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.policykit.view import View
 from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
 from tests.kit.play import converse
+from tests.kit.story import Preempted, Story
 from tests.properties.checked import TINY, play_checked
 
 GB = 10**9
-
-
-class Told(NamedTuple):
-    """Record of a preempted job: its preemptor, its fate, the times of the choice and of its end."""
-
-    job: str
-    by: str
-    what: str
-    told_s: int
-    end_s: int
-    lost_node_s: int
-
-
-class Story(Observer):
-    """Starts and ends of each attempt, in whole seconds, and preemptions."""
-
-    def __init__(self) -> None:
-        self.starts: dict[str, int] = {}
-        self.ends: dict[str, tuple[int, JobState]] = {}
-        self.told: list[Told] = []
-        self.nodes: dict[str, tuple[int, ...]] = {}
-        self.rejections: dict[str, str] = {}
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Keep the time and the nodes."""
-        self.starts[job.name], self.nodes[job.name] = round(now_s), allocation.nodes
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Keep the time and the state."""
-        self.ends[running.job.name] = round(now_s), state
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Keep the reason."""
-        self.rejections[job.name] = reason
-
-    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
-        """Keep it."""
-        told = Told(job.name, by.rpartition("!")[2], what, round(told_s), round(now_s), round(lost_node_s))
-        self.told.append(told)
 
 
 def tiers(mode: str = "cancel", grace_s: float = 0.0, exempt_s: float = 0.0, **more: Any) -> Site:
@@ -89,7 +50,7 @@ def play(
     """Play jobs 1, 2, ... on eight nodes; queue, book and runtime are proven to agree after every message."""
     settings = {"site": site_text(site), **settings}
     spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
-    story = Story()
+    story = Story("name", 0)
     assert play_checked(spec, _workload(jobs), story).finished
     return story
 
@@ -118,43 +79,44 @@ FILLED = (
     {"subtime": 2, "res": 8, "walltime": 30, "seconds": 20, "bb": GB, "partition": "high"},
     {"subtime": 200, "res": 1, "walltime": 30, "seconds": 20},
 )
-STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict[str, int], list[Told]]] = {
+STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict[str, int], list[Preempted]]] = {
     # Job 1 has all nodes for 100 s; at 10 s job 2 of ``high`` needs four of them: job 1 is cancelled, 2 starts.
-    "cancel": (tiers(), [WIDE, URGENT], {}, {"1": 0, "2": 10}, [Told("1", "2", "killed", 10, 10, 80)]),
+    "cancel": (tiers(), [WIDE, URGENT], {}, {"1": 0, "2": 10}, [Preempted("1", "2", "killed", 10, 10, 80)]),
     # The partition says so, or neither partition nor site states a mode: job 2 waits for the end of job 1.
     "mode off": (tiers("off"), [WIDE, URGENT], {}, {"1": 0, "2": 100}, []),
     "no mode": (tiers(""), [WIDE, URGENT], {}, {"1": 0, "2": 100}, []),
     # Job 1 waits again: it starts over when job 2 has ended. It lost 8 * 10 node-s.
     "requeue": (
         tiers("requeue"), [WIDE, URGENT], {}, {"1": 0, "2": 10, "1#2": 30},
-        [Told("1", "2", "requeued as 1#2", 10, 10, 80)],
+        [Preempted("1", "2", "requeued as 1#2", 10, 10, 80)],
     ),
     # It cannot start before 131 s at a site that says so; job 3 starts when job 2 has ended, at 30 s.
     "requeued and held": (
         msgspec.structs.replace(tiers("requeue"), scheduler=HELD), [WIDE, URGENT, job(12, 8, 40)], {},
-        {"1": 0, "2": 10, "3": 30, "1#2": 131}, [Told("1", "2", "requeued as 1#2", 10, 10, 80)],
+        {"1": 0, "2": 10, "3": 30, "1#2": 131}, [Preempted("1", "2", "requeued as 1#2", 10, 10, 80)],
     ),
     # Job 1 has six nodes, and 15 s left when it is chosen at 10 s for job 2, which needs seven and starts at 25 s. Of
     # the two free nodes one is promised to job 2 meanwhile. So of the jobs that come at 11 s job 4, of one node for 5
     # s, starts at once, and job 3, of two nodes, when job 2 has ended.
     "grace": (
         tiers("cancel", 15.0), [job(0, 6, 100), job(10, 7, 20, "high"), job(11, 2, 5), job(11, 1, 5)], {},
-        {"1": 0, "2": 25, "3": 45, "4": 11}, [Told("1", "2", "killed", 10, 25, 150)],
+        {"1": 0, "2": 25, "3": 45, "4": 11}, [Preempted("1", "2", "killed", 10, 25, 150)],
     ),
     # Job 1 would have until 30 s, and ends of its own accord at 20 s: it is not killed, and job 2 starts then.
     "an end within the grace time": (tiers("cancel", 20.0), [job(0, 8, 20), URGENT], {}, {"1": 0, "2": 20}, []),
     # Until it has run 30 s job 1 is exempt; at 30 s nothing else happens, and job 2 starts.
     "exempt": (
-        tiers("cancel", exempt_s=30.0), [WIDE, URGENT], {}, {"1": 0, "2": 30}, [Told("1", "2", "killed", 30, 30, 240)]
+        tiers("cancel", exempt_s=30.0), [WIDE, URGENT], {}, {"1": 0, "2": 30},
+        [Preempted("1", "2", "killed", 30, 30, 240)],
     ),
     # 50 s for jobs of QOS ``long``, 30 s for all others.
     "exempt by QOS": (
-        PATIENT, [WIDE | {"qos": "long"}, URGENT], {}, {"1": 0, "2": 50}, [Told("1", "2", "killed", 50, 50, 400)]
+        PATIENT, [WIDE | {"qos": "long"}, URGENT], {}, {"1": 0, "2": 50}, [Preempted("1", "2", "killed", 50, 50, 400)]
     ),
     # Job 3 of ``high`` needs all nodes, but job 2 of ``high`` holds four until 60 s: job 1 continues until then.
     "nobody goes in vain": (
         tiers(), [job(0, 4, 100), job(0, 4, 60, "high"), job(10, 8, 20, "high")], {}, {"1": 0, "2": 0, "3": 60},
-        [Told("1", "3", "killed", 60, 60, 240)],
+        [Preempted("1", "3", "killed", 60, 60, 240)],
     ),
     # Four nodes are free: job 2 starts there, and job 1 continues.
     "free nodes": (tiers(), [job(0, 4, 100), URGENT], {}, {"1": 0, "2": 10}, []),
@@ -162,32 +124,32 @@ STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict
     # others job 2 gets the four that are left.
     "those that may preempt come first": (
         tiers(), [WIDE, job(1, 4, 50), job(2, 4, 50), URGENT], {}, {"1": 0, "2": 10, "3": 30, "4": 10},
-        [Told("1", "4", "killed", 10, 10, 80)],
+        [Preempted("1", "4", "killed", 10, 10, 80)],
     ),
     # Jobs 1 and 2 hold 8 of 10 GB on a storage node each; nodes are free, and job 3 needs 10 GB: the younger one goes.
     "a buffer": (
         tiers(), [job(0, 1, 100, bb=8 * GB), job(1, 1, 100, bb=8 * GB), job(10, 1, 20, "high", bb=10 * GB)], {},
-        {"1": 0, "2": 1, "3": 10}, [Told("2", "3", "killed", 10, 10, 9)],
+        {"1": 0, "2": 1, "3": 10}, [Preempted("2", "3", "killed", 10, 10, 9)],
     ),
     # Job 1 holds the only license, job 2 of ``high`` needs it.
     "a license": (
         tiers("cancel", licenses=(License("matlab", 1),)),
         [job(0, 1, 100, licenses="matlab:1"), job(10, 1, 20, "high", licenses="matlab:1")], {}, {"1": 0, "2": 10},
-        [Told("1", "2", "killed", 10, 10, 10)],
+        [Preempted("1", "2", "killed", 10, 10, 10)],
     ),
     # Under expansion factors, as with the age of priorities, a requeued job has waited for nothing yet. Job 1 is
     # requeued at 100 s, job 3 has waited since 50 s: when job 2 ends, job 3 has the larger wait over its walltime.
     "its wait begins anew": (
         tiers("requeue"), [job(0, 8, 200), job(100, 8, 20, "high"), job(50, 8, 200)],
         {"policy_options": {"order": "expansion"}}, {"1": 0, "2": 100, "3": 120, "1#2": 320},
-        [Told("1", "2", "requeued as 1#2", 100, 100, 800)],
+        [Preempted("1", "2", "requeued as 1#2", 100, 100, 800)],
     ),
     # Jobs start and preempt only in Slurm's passes; the first one after an event comes after 3 s at the earliest. Job 3
     # comes at 10 s, and job 1 is preempted in the main pass then, the last one until 13 s. Job 4 comes at 11.5 s.
     "Slurm's passes": (
         tiers(), [job(0, 4, 100), job(0, 4, 100), job(10, 4, 50, "high"), job(11.5, 4, 50, "high")],
         {"policy": "slurm-backfill"}, {"1": 0, "2": 0, "3": 10, "4": 13},
-        [Told("2", "3", "killed", 10, 10, 40), Told("1", "4", "killed", 13, 13, 52)],
+        [Preempted("2", "3", "killed", 10, 10, 40), Preempted("1", "4", "killed", 13, 13, 52)],
     ),
     # The log says when each job started; no job is preempted for it, and no job that might preempt starts before. Job 2
     # has free nodes from 10 s on, and started at 40 s at its site. Job 3 is due at 50 s, when job 1 has the nodes that
@@ -203,7 +165,7 @@ STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict
     **{
         life: (
             tiers("requeue"), [WIDE | {"bb": GB}, URGENT | {"bb": GB, "stage_in_s": 5.0}], {"bb_life": life},
-            {"1": 0, "2": 15, "1#2": 35}, [Told("1", "2", "requeued as 1#2", 15, 15, 120)],
+            {"1": 0, "2": 15, "1#2": 35}, [Preempted("1", "2", "requeued as 1#2", 15, 15, 120)],
         )
         for life in ("slurm", "standby")
     },
@@ -213,7 +175,7 @@ STORIES: dict[str, tuple[Site, Sequence[Mapping[str, Any]], dict[str, Any], dict
     **{
         f"filled at once, {life}": (
             tiers("requeue"), FILLED, {"bb_life": life}, {"1": 0, "2": 2, "1#2": 22, "3": 200},
-            [Told("1", "2", "requeued as 1#2", 2, 2, 16)],
+            [Preempted("1", "2", "requeued as 1#2", 2, 2, 16)],
         )
         for life in ("slurm", "standby:bound=5")
     },
@@ -227,7 +189,7 @@ def test_stories(name: str) -> None:
     site, jobs, settings, starts, told = STORIES[name]
     story = play(site, jobs, **settings)
     assert story.starts == starts
-    assert story.told == told
+    assert story.preemptions == told
     killed = {preemption.job for preemption in told}
     assert {part for part, state in states(story).items() if state == "killed"} == killed
     assert {part for part, state in states(story).items() if state == "successfully"} == starts.keys() - killed
@@ -244,7 +206,7 @@ def test_requeue_from_a_checkpoint() -> None:
     story = play(tiers("requeue"), jobs, model="checkpointed", model_options=options, restart="checkpoint")
     assert story.starts == {"1": 0, "2": 25, "1#2": 35}
     assert story.ends["1#2"] == (35 + 2 + 80 + 7, JobState.COMPLETED_SUCCESSFULLY)
-    assert story.told == [Told("1", "2", "requeued as 1#2", 25, 25, 40)]
+    assert story.preemptions == [Preempted("1", "2", "requeued as 1#2", 25, 25, 40)]
 
 
 def by_qos(**more: Any) -> Site:
@@ -280,9 +242,9 @@ def test_one_makes_room_where_one_suffices() -> None:
     """
     jobs = [job(0, 2, 100), job(1, 5, 100), job(2, 1, 100), job(10, 5, 20, "high")]
     story = play(tiers(), jobs)
-    assert [preemption.job for preemption in story.told] == ["2"]
+    assert [preemption.job for preemption in story.preemptions] == ["2"]
     assert states(story) == {"1": "successfully", "2": "killed", "3": "successfully", "4": "successfully"}
-    assert story.nodes["4"] == story.nodes["2"]
+    assert story.given["4"].nodes == story.given["2"].nodes
 
 
 def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
@@ -296,7 +258,7 @@ def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
     for others, gone in (((), {"1", "3"}), (("preempt_youngest_first",), {"3", "4"})):
         site = Site(partitions=partitions, scheduler=Scheduler(preempt="partition_prio", others=others))
         story = play(site, jobs)
-        assert {preemption.job for preemption in story.told} == gone
+        assert {preemption.job for preemption in story.preemptions} == gone
         assert story.starts["5"] == 10
 
 

@@ -20,8 +20,9 @@ from spillway.schedulers.model.site import License, Partition, Site, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.reading.workload import workload_from_object
+from tests.kit.story import Preempted, Story
 from tests.properties.checked import play_checked
-from tests.schedulers.policykit.test_preemption import GB, Story, Told, job, play, tiers
+from tests.schedulers.policykit.test_preemption import GB, job, play, tiers
 
 SUSPENDING = tiers("suspend")
 EVERY_SECOND = {"sched_interval": 1.0, "batch_sched_delay": 0.0}
@@ -43,9 +44,9 @@ def test_a_job_goes_on_where_it_was(policy: str) -> None:
     story = suspended(SUSPENDING, [job(0, 6, 100), job(30, 8, 50, "high"), job(31, 6, 10)], policy)
     assert (story.starts["1"], story.starts["2"], story.starts["1#2"]) == (0, 30, 80)
     assert story.ends["1#2"] == (150, JobState.COMPLETED_SUCCESSFULLY)
-    assert story.nodes["1#2"] == story.nodes["1"]
+    assert story.given["1#2"].nodes == story.given["1"].nodes
     assert story.starts["3"] >= 150
-    assert story.told == [Told("1", "2", "suspended, goes on as 1#2", 30, 30, 0)]
+    assert story.preemptions == [Preempted("1", "2", "suspended, goes on as 1#2", 30, 30, 0)]
 
 
 def test_only_nodes_are_left() -> None:
