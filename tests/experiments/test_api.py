@@ -122,13 +122,6 @@ def test_every_plot_draws_into_the_axes_that_are_given(
         plt.close("all")
 
 
-@pytest.mark.parametrize("given", [{"seeds": 0}, {"seeds": []}, {"seeds": -2}, {"logs": []}])
-def test_a_comparison_of_nothing_is_refused(given: dict[str, Any], tmp_path: Path) -> None:
-    """Without logs or seeds there is nothing to play: an error, and no empty results."""
-    with pytest.raises(OptionError, match="at least one log and one seed"):
-        sw.compare(**{"logs": "kth-like:jobs=5", "policies": ["easy"], "folder": tmp_path, **given})
-
-
 def test_an_instance_is_a_policy_with_its_options(tmp_path: Path) -> None:
     """Its fields are the options that differ, and are in the label; an object that is no policy is refused."""
     found = sw.compare("kth-like:jobs=20", [Backfill(depth=2), Backfill()], folder=tmp_path / "out", **QUICK)
@@ -183,13 +176,28 @@ def test_a_wrong_name_is_refused_before_anything_runs() -> None:
     ({"seeds": True}, "seeds: expected a whole number"),
     ({"engine": "x"}, "option 'engine' must be"),
     ({"events": 1}, "option 'events' must be a text, got '1'"),
+    *(({name: nothing}, "at least one log and one seed") for name, nothing in (
+        ("seeds", 0), ("seeds", []), ("seeds", -2), ("logs", []))),
+    ({"logs": 5}, "expected a log by name, file or sw.read(...), got 5"),
+    ({"logs": b"kth-like"}, "expected a log by name"),
+    ({"machine": 5}, "machine: expected a name, a file or a result of machine(), got 5"),
+    ({"settings": 5}, "settings: expected values by name"),
+    ({"folder": 5}, "folder: expected a path, got 5"),
+    ({"models": [5]}, "models: expected texts, got 5"),
+    ({"policies": [lambda view: ()]}, "a lambda has no name"),
+    ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
 ])  # fmt: skip
 def test_a_wrong_value_is_refused_at_once(chosen: dict[str, Any], words: str, tmp_path: Path) -> None:
-    """Failed before: inside a run, or with an error of Python's."""
-    with pytest.raises(OptionError, match=re.escape(words)):
-        sw.compare("kth-like:jobs=5", ["fcfs"], machine="tiny", folder=tmp_path / "out", progress=False, **chosen)
+    """Failed before: inside a run, with an error of Python's, or with empty results."""
+    given = {"logs": "kth-like:jobs=5", "policies": ["fcfs"], "machine": "tiny", "folder": tmp_path / "out"}
+    with pytest.raises(sw.SpillwayError, match=re.escape(words)):
+        sw.compare(**(given | {"progress": False} | chosen))
     assert not (tmp_path / "out").exists()
-    if chosen.keys() <= {"workers", "seeds"} and not isinstance(chosen.get("seeds"), list):
+    if (
+        chosen.keys() <= {"workers", "seeds"}
+        and words != "at least one log and one seed"
+        and chosen != {"seeds": [1, 2.5]}
+    ):
         with pytest.raises(OptionError, match=r"(seeds: expected|option 'workers' must be) a whole number"):
             sw.whatif("kth-like:jobs=5", "nodes=9", machine="tiny", folder=tmp_path / "out", **chosen)
 
@@ -293,22 +301,6 @@ def test_a_module_that_plays_when_it_is_imported_is_told_so(script: str, tmp_pat
     assert "is being loaded for a class in it and begins to play: put its calls below if __name__ ==" in done.stderr
 
 
-def test_a_comparison_in_a_worker_of_the_users(tmp_path: Path) -> None:
-    """Failed before: processes of multiprocessing.Pool may start no others, so the runs are played there."""
-    script = tmp_path / "many.py"
-    script.write_text(
-        "import multiprocessing\nimport spillway as sw\n\n"
-        "def play(seed):\n"
-        "    found = sw.compare('kth-like:jobs=20', ['easy', 'fcfs'], seeds=[seed], engine='fixed', progress=False)\n"
-        "    return len(found.runs)\n\n"
-        "if __name__ == '__main__':\n"
-        "    with multiprocessing.Pool(1) as pool:\n"
-        "        print(pool.map(play, [0, 1]))\n"
-    )
-    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "[2, 2]\n"), done.stderr
-
-
 @pytest.mark.slow
 def test_a_plain_script_without_a_main_guard(tmp_path: Path) -> None:
     """Its own class is a policy; several runs are played, and the script is not run again by their processes."""
@@ -318,41 +310,6 @@ def test_a_plain_script_without_a_main_guard(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == PRINTED
-
-
-HELPED = """
-from dataclasses import dataclass
-import math
-import spillway as sw
-from spillway.schedulers.policykit.history import Usage
-from spillway.schedulers.policykit.passes import fill
-
-NONE = Usage()
-WEIGHTS = {}
-WEIGHTS["size"] = 2.0
-
-
-def key(job):
-    return WEIGHTS["size"] * math.log(job.nodes + 1) + NONE.node_seconds
-
-
-@dataclass(frozen=True)
-class Own:
-    def __call__(self, view):
-        yield from fill(view, sorted(view.queue, key=key))
-
-
-if __name__ == "__main__":
-    done = sw.compare("kth-like:jobs=20", [Own, Own()][:1], progress=False)
-    print(done.runs[0]["jobs"])
-"""
-
-
-def test_a_class_of_a_script_with_its_helpers_and_constants(tmp_path: Path) -> None:
-    """Failed before with NameError and AttributeError; what the class does not need is not run again."""
-    (tmp_path / "own.py").write_text(HELPED)
-    done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr
 
 
 def test_a_class_of_a_notebook_with_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,22 +375,6 @@ def test_what_a_script_does_to_its_constants_is_done_again(monkeypatch: pytest.M
     assert (table, limit) == ({**{size: size for size in range(1, 9)}, "made": 1, "more": 2}, 2)
     assert machine.facts.nodes > 0
     assert "play" not in names
-
-
-@pytest.mark.parametrize(("given", "words"), [
-    ({"logs": 5}, "expected a log by name, file or sw.read(...), got 5"),
-    ({"logs": b"kth-like"}, "expected a log by name"),
-    ({"machine": 5}, "machine: expected a name, a file or a result of machine(), got 5"),
-    ({"settings": 5}, "settings: expected values by name"),
-    ({"folder": 5}, "folder: expected a path, got 5"),
-    ({"models": [5]}, "models: expected texts, got 5"),
-    ({"policies": [lambda view: ()]}, "a lambda has no name"),
-    ({"policies": [_Weighted(factor=2.0)]}, "its field 'factor' is no option"),
-])  # fmt: skip
-def test_values_of_another_type_are_refused(given: dict[str, Any], words: str) -> None:
-    """They were errors of Python's, or a workload called py-107."""
-    with pytest.raises(sw.SpillwayError, match=re.escape(words)):
-        sw.compare(**{"logs": "kth-like:jobs=5", "policies": ["fcfs"], "machine": "tiny", **given})
 
 
 def test_a_simulation_that_ended_or_failed_has_no_step() -> None:

@@ -183,6 +183,9 @@ def test_code_is_ours_by_its_place(
     with pytest.raises(OptionError, match="is code from outside"):
         sw.Results(got).explain(job_of(run))
     assert not Path("RAN").exists()
+    if (place, name) == ("policy", NAMES[0]):
+        main([*COMMANDS["explain"](got), "--trust"])
+        assert Path("RAN").exists()
 
 
 def test_an_image_is_code(got: Path, capsys: pytest.CaptureFixture[str]) -> None:

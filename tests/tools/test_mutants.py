@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.kit.cases import cases
 from tools.equivalent_mutants import EQUIVALENT
-from tools.mutants import ROOT, TESTS, Copy, mutants, telling
-
-TINY = """def most(one: int | None, other: int) -> int:
-    if one is None or one < other:
-        return other
-    return one + 0
-"""
-TEST = """from tiny import most
-
-def test_most():
-    assert most(None, 2) == 2
-    assert most(1, 2) == 2
-    assert most(3, 2) == 3
-"""
+from tools.mutants import ROOT, TESTS, mutants, telling
 
 
 @pytest.mark.parametrize(("source", "changed"), cases("mutants"))
@@ -54,12 +39,3 @@ def test_mutants_that_make_no_difference_are_there(name: str) -> None:
     found, same = telling(source, EQUIVALENT[name])
     assert len(found) + same == len(every)
     assert same >= sum(len(row.changes) for row in EQUIVALENT[name])
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> Copy:
-    """A copy of a tree with one module and its test."""
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "tiny.py").write_text(TINY)
-    (tmp_path / "root" / "test_tiny.py").write_text(TEST)
-    return Copy(tmp_path / "root", tmp_path)

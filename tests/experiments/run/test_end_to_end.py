@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -86,40 +83,6 @@ def test_repeat_command_repeats(done: Path, tmp_path: Path, monkeypatch: pytest.
     assert name.name.rsplit("_", 1)[1] == folder.name.rsplit("_", 1)[1]
 
 
-def test_a_folder_repeats_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moved, and without the policy's own file, its command gives the same run: it names nothing outside the folder."""
-    source = (ROOT / "docs/examples/fair_share/fair_share.py").read_text()
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "mine.py").write_text(source)
-    monkeypatch.chdir(tmp_path)
-    given = ["--policy", "own/mine.py", "--platform", "thesis", "--workers", "1", "--no-plots"]
-    assert main(["run", "kth-like:jobs=20", *given, "--no-replay", "--out", "here"]) == 0
-    shutil.rmtree(tmp_path / "own")
-    (tmp_path / "here").rename(tmp_path / "there")
-    monkeypatch.chdir(tmp_path / "there")
-    (record,) = Path().glob("*/run.json")
-    words = shlex.split(json.loads(record.read_text())["repeat"])
-    assert words[:2] == ["spillway", "run"]
-    assert not any(str(tmp_path) in word or word.startswith("/") for word in words)
-    assert main([*words[1:], "--workers", "1", "--no-plots"]) == 0
-    (again,) = Path("repeated").glob("*/jobs.csv")
-    assert again.read_bytes() == (record.parent / "jobs.csv").read_bytes()
-    installed = Path("environment.txt").read_text().splitlines()
-    assert installed[0].startswith("# Python 3.")
-    stated = {(package.metadata["Name"], package.version) for package in importlib.metadata.distributions()}
-    assert set(installed[1:]) == {f"{name}=={version}" for name, version in stated if name}
-
-
-@pytest.mark.slow
-def test_one_and_two_workers_give_the_same_files(done: Path, tmp_path: Path) -> None:
-    """Nothing but measured times depends on the number of runs at once."""
-    assert main([*SMALL, "--workers", "2", "--out", str(tmp_path)]) == 0
-    for policy, folder in run_folders(done).items():
-        for name in DETERMINISTIC:
-            assert (folder / name).read_bytes() == (run_folders(tmp_path)[policy] / name).read_bytes()
-    assert (done / "results.csv").read_bytes() == (tmp_path / "results.csv").read_bytes()
-
-
 def test_finished_runs_are_not_repeated(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A second call runs nothing; a further policy only runs itself."""
     before = {path: path.stat().st_mtime_ns for path in done.glob("*/jobs.csv")}
@@ -137,11 +100,13 @@ def test_another_tau_needs_no_new_run(done: Path) -> None:
     assert rows(done)[0]["mean_bounded_slowdown"] == before
 
 
-def test_over_zeromq_the_same(done: Path, tmp_path: Path) -> None:
-    """Two processes and a socket between them give the same bytes."""
-    assert main([*SMALL, "--transport", "zmq", "--out", str(tmp_path)]) == 0
+def test_over_zeromq_by_two_workers_the_same(done: Path, tmp_path: Path) -> None:
+    """Nothing but measured times depends on the number of runs at once, nor on a socket between two processes."""
+    assert main([*SMALL, "--transport", "zmq", "--workers", "2", "--out", str(tmp_path)]) == 0
     for policy, folder in run_folders(done).items():
-        assert (folder / "jobs.csv").read_bytes() == (run_folders(tmp_path)[policy] / "jobs.csv").read_bytes()
+        for name in DETERMINISTIC:
+            assert (folder / name).read_bytes() == (run_folders(tmp_path)[policy] / name).read_bytes(), name
+    assert (done / "results.csv").read_bytes() == (tmp_path / "results.csv").read_bytes()
 
 
 def program(path: Path, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,20 +84,29 @@ latency = 0
 """
 
 
+def on_racks(
+    folder: Path, jobs: list[dict[str, Any]], profiles: dict[str, Any], *arguments: str, model: str = "operations"
+) -> dict[str, dict[str, str]]:
+    """Rows of the jobs 0, 1, ... on two racks of two nodes, each behind an I/O node of 1 GB/s."""
+    folder.mkdir(exist_ok=True)
+    (folder / "racks.toml").write_text(RACKS, encoding="utf-8")
+    listed = [{"id": str(number), "subtime": 0, **job} for number, job in enumerate(jobs)]
+    data = {"nb_res": 4, "jobs": listed, "profiles": profiles}
+    (folder / "w.json").write_text(json.dumps(data), encoding="utf-8")
+    return rows(folder, folder / "w.json", "--platform", str(folder / "racks.toml"), *arguments, model=model)
+
+
+PERIODS = {"type": "delay", "delay": 500.0, "periods": {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}}
+
+
 @pytest.mark.parametrize("policy", ["list", "pack"])
 def test_packs_respect_io_nodes(tmp_path: Path, policy: str) -> None:
     """Two jobs of one node, 2 x (100 s + 150 GB), a 1 GB/s I/O node per rack: 500 s uncontended, 0.6 GB/s on the
     average. Two of them overload a rack (1.2 GB/s) and not the file system (2 GB/s), so each gets a rack of its own:
     both end at 500 s. On one rack they would wait 50 and 200 s for each other and end at 550 and 700 s."""
-    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
-    periods = {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}
-    profile = {"type": "delay", "delay": 500.0, "periods": periods}
-    fields = {"subtime": 0, "res": 1, "profile": "p", "requested_s": 500, "io_rate": 600_000_000}
-    jobs = [{"id": str(number), **fields} for number in range(2)]
-    workload = tmp_path / "w.json"
-    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": {"p": profile}}), encoding="utf-8")
-    arguments = ["--policy", policy, "--platform", str(tmp_path / "racks.toml"), "--io-node-depth", "1"]
-    found = rows(tmp_path, workload, *arguments, "--io-control", "exclusive")
+    job = {"res": 1, "profile": "p", "requested_s": 500, "io_rate": 600_000_000}
+    chosen = ("--policy", policy, "--io-node-depth", "1", "--io-control", "exclusive")
+    found = on_racks(tmp_path, [job, job], {"p": PERIODS}, *chosen)
     assert [float(found[str(i)]["finish_time"]) for i in range(2)] == pytest.approx([500, 500], abs=1e-3)
     assert [float(found[str(i)]["io_wait_s"]) for i in range(2)] == pytest.approx([0, 0], abs=1e-3)
 
@@ -105,55 +115,36 @@ def test_slowdown_by_contention_of_operations(tmp_path: Path) -> None:
     """The stretch of Jeannot et al., rho: two jobs of two nodes, 2 x (100 s + 150 GB), each in a rack of 1 GB/s: 500 s
     uncontended. One transfer at a time: job 0 transfers in [100, 250] and [400, 550], for which it waits 50 s, job 1 in
     [250, 400] and [550, 700]: 1.1 and 1.4. All at once each has its own rack: 1. A third one, submitted late: 1."""
-    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
-    periods = {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}
-    profiles = {"p": {"type": "delay", "delay": 500.0, "periods": periods}, "d": {"type": "delay", "delay": 50.0}}
-    moments = ((0, "p"), (0, "p"), (1000, "d"))
-    jobs = [{"id": str(i), "subtime": at, "res": 2, "profile": name} for i, (at, name) in enumerate(moments)]
-    workload = tmp_path / "w.json"
-    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
-    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
+    profiles = {"p": PERIODS, "d": {"type": "delay", "delay": 50.0}}
+    jobs = [{"subtime": at, "res": 2, "profile": name} for at, name in ((0, "p"), (0, "p"), (1000, "d"))]
     for control, slowdowns in {"exclusive": [1.1, 1.4, 1.0], "shared": [1.0, 1.0, 1.0]}.items():
-        found = rows(tmp_path / control, workload, *arguments, "--io-control", control)
+        found = on_racks(tmp_path / control, jobs, profiles, "--policy", "fcfs", "--io-control", control)
         values = [float(found[str(i)]["contention_slowdown"]) for i in range(3)]
         assert values == pytest.approx(slowdowns, abs=1e-6)
         assert float(found["0"]["uncontended_s"]) == pytest.approx(500.0, abs=1e-3)
-    assert "contention_slowdown" not in rows(tmp_path / "fixed", workload, *arguments, "--engine", "fixed")["0"]
-    assert "contention_slowdown" not in rows(tmp_path / "without", workload, *arguments, "--no-uncontended")["0"]
+    for name, option in (("fixed", "--engine=fixed"), ("without", "--no-uncontended")):
+        found = on_racks(tmp_path / name, jobs, profiles, "--policy", "fcfs", option)
+        assert "contention_slowdown" not in found["0"]
 
 
-def test_slowdown_by_contention_of_streams(tmp_path: Path) -> None:
-    """Two jobs of one node in one rack of 1 GB/s, each with 100 GB beside a second of computing: 100 s uncontended,
-    200 s together."""
-    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
-    fields = {"subtime": 0, "res": 1, "walltime": 1000, "profile": "h", "io_bytes": 100e9}
-    jobs = [{"id": str(number), **fields} for number in range(2)]
-    profiles = {"h": {"type": "parallel_homogeneous", "cpu": 1e6, "com": 0}}
-    workload = tmp_path / "w.json"
-    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
-    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
-    for row in rows(tmp_path, workload, *arguments, model="stream").values():
-        assert float(row["uncontended_s"]) == pytest.approx(100.0, abs=1e-2)
-        assert float(row["contention_slowdown"]) == pytest.approx(2.0, abs=1e-3)
+STREAM = {"type": "io_stream", "cpu": 1e6, "io_bytes": 100e9}
+BESIDE = {"type": "parallel_homogeneous", "cpu": 1e6, "com": 0}
 
 
-def test_slowdown_by_contention_of_streams_in_profiles(tmp_path: Path) -> None:
-    """The same two with the simulator's own profile; a job without bytes has no such time, nor a run of these."""
-    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
-    profiles = {"s": {"type": "io_stream", "cpu": 1e6, "io_bytes": 100e9}, "d": {"type": "delay", "delay": 50.0}}
-    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
-
-    def ran(name: str, *kinds: str) -> dict[str, dict[str, str]]:
-        jobs = [
-            {"id": str(i), "subtime": 0, "res": 1, "walltime": 999, "profile": kind} for i, kind in enumerate(kinds)
-        ]
-        workload = tmp_path / f"{name}.json"
-        workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
-        return rows(tmp_path / name, workload, *arguments, model="rigid")
-
-    found = ran("streams", "s", "s", "d")
+@pytest.mark.parametrize(("model", "profile", "more"), [("stream", BESIDE, {"io_bytes": 100e9}), ("rigid", STREAM, {})])
+def test_slowdown_by_contention_of_streams(
+    model: str, profile: dict[str, Any], more: dict[str, Any], tmp_path: Path
+) -> None:
+    """Two jobs of one node in one rack of 1 GB/s, each with 100 GB beside a millisecond of computing: 100 s
+    uncontended, 200 s together; by the job model, or by the simulator's own profile. A job without bytes has no such
+    time, nor a run of these."""
+    profiles = {"p": profile, "d": {"type": "delay", "delay": 50.0}}
+    streams, last = [{"res": 1, "walltime": 1000, "profile": "p", **more}] * 2, {"res": 1, "profile": "d"}
+    found = on_racks(tmp_path / "streams", [*streams, last], profiles, "--policy", "fcfs", model=model)
     for number in "01":
         assert float(found[number]["uncontended_s"]) == pytest.approx(100.0, abs=1e-2)
         assert float(found[number]["contention_slowdown"]) == pytest.approx(2.0, abs=1e-3)
     assert found["2"]["uncontended_s"] == ""
-    assert "uncontended_s" not in ran("none", "d")["0"]
+    if model == "rigid":
+        alone = on_racks(tmp_path / "none", [last], profiles, "--policy", "fcfs", model=model)
+        assert "uncontended_s" not in alone["0"]

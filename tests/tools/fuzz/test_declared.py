@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.schedulers.core.book import Book
 from spillway.schedulers.model.job import JobField
 from tools.fuzz import declared
 from tools.fuzz.declared import main, undrawn
@@ -22,10 +21,3 @@ def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is found in them."""
     assert main(["--worlds", "40", "--seed", "7"]) == 0
     assert "40 worlds played" in capsys.readouterr().out
-
-
-def test_a_leak_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The finding names the command that plays it again."""
-    monkeypatch.setattr(Book, "fault", lambda self: "a node is held by a job that has ended")
-    assert main(["--worlds", "2", "--seed", "3"]) == 1
-    assert "play again: python -m tools.fuzz declared --seed 3 --first" in capsys.readouterr().out
