@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from spillway.protocol.messages import (
-    BatsimConfig,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    ResourceInfo,
-    SimulationBegins,
-)
+from spillway.protocol import messages as m
 
 
-def begins(nodes: int = 4, config: BatsimConfig | None = None, *storages: ResourceInfo) -> SimulationBegins:
+def begins(nodes: int = 4, config: m.BatsimConfig | None = None, *storages: m.ResourceInfo) -> m.SimulationBegins:
     """A machine of equal nodes, and these storage nodes."""
-    infos = tuple(ResourceInfo(number, f"n{number}") for number in range(nodes))
-    return SimulationBegins(0.0, infos, storages, config or BatsimConfig())
+    infos = tuple(m.ResourceInfo(number, f"n{number}") for number in range(nodes))
+    return m.SimulationBegins(0.0, infos, storages, config or m.BatsimConfig())
 
 
 def submitted(
     number: int, nodes: int, at: float = 0.0, *, walltime: float = 10.0, profile: dict[str, Any] | None = None,
     **fields: Any,
-) -> JobSubmitted:  # fmt: skip
+) -> m.JobSubmitted:  # fmt: skip
     """A job of the first workload; further fields are the job's own."""
     job_id = f"w0!{number}"
     wire = {"id": job_id, "subtime": at, "res": nodes, "walltime": walltime, "profile": "p"}
-    return JobSubmitted(at, job_id, wire | fields, profile)
+    return m.JobSubmitted(at, job_id, wire | fields, profile)
 
 
-def completed(number: int, at: float, alloc: tuple[int, ...] = ()) -> JobCompleted:
+def completed(number: int, at: float, alloc: tuple[int, ...] = ()) -> m.JobCompleted:
     """A success."""
-    return JobCompleted(at, f"w0!{number}", JobState.COMPLETED_SUCCESSFULLY, 0, alloc)
+    return m.JobCompleted(at, f"w0!{number}", m.JobState.COMPLETED_SUCCESSFULLY, 0, alloc)

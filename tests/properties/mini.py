@@ -7,23 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spillway.protocol.messages import (
-    CallMeLater,
-    Event,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    KillJob,
-    Message,
-    Notify,
-    NotifyKind,
-    RejectJob,
-    RequestedCall,
-    ResourceInfo,
-    SimulationBegins,
-    SimulationEnds,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.timesharing.sharing import NodeSharingPolicy
@@ -56,16 +40,16 @@ class MiniMachine:
     storage_bytes: int = 0
     io_paths: tuple[str, ...] = ()
 
-    def begins(self) -> SimulationBegins:
+    def begins(self) -> m.SimulationBegins:
         """The first event."""
-        return SimulationBegins(
+        return m.SimulationBegins(
             0.0,
             tuple(
-                ResourceInfo(i, f"n{i}", properties={"io_path": self.io_paths[i]} if self.io_paths else {})
+                m.ResourceInfo(i, f"n{i}", properties={"io_path": self.io_paths[i]} if self.io_paths else {})
                 for i in range(self.nodes)
             ),
             tuple(
-                ResourceInfo(self.nodes + i, f"s{i}", properties={"capacity_bytes": str(self.storage_bytes)})
+                m.ResourceInfo(self.nodes + i, f"s{i}", properties={"capacity_bytes": str(self.storage_bytes)})
                 for i in range(self.storages)
             ),
         )
@@ -78,7 +62,7 @@ def play(session: Session, machine: MiniMachine, jobs: list[MiniJob], late_s: fl
     message; only a job that reaches its walltime is reported ``late_s`` after it, as in Batsim due to message latency.
     Raises AssertionError when a job is started twice or after the end.
     """
-    heap: list[tuple[float, int, int, Event]] = []
+    heap: list[tuple[float, int, int, m.Event]] = []
     durations: dict[str, float] = {}
     counter = 0
     for index, job in enumerate(sorted(jobs, key=lambda j: j.submit_s)):
@@ -86,49 +70,49 @@ def play(session: Session, machine: MiniMachine, jobs: list[MiniJob], late_s: fl
         durations[job_id] = job.run_s
         wire = {"id": job_id, "subtime": job.submit_s, "res": job.nodes, "walltime": job.walltime_s, "profile": "p"}
         wire |= {"bb": job.bb_bytes, "io_rate": job.io_rate, "site_wait_s": job.site_wait_s, **job.extras}
-        heapq.heappush(heap, (job.submit_s, 1, counter, JobSubmitted(job.submit_s, job_id, wire)))
+        heapq.heappush(heap, (job.submit_s, 1, counter, m.JobSubmitted(job.submit_s, job_id, wire)))
         counter += 1
     walltimes = {f"w0!{i}": j.walltime_s for i, j in enumerate(sorted(jobs, key=lambda j: j.submit_s))}
-    replies: list[object] = [session.handle(Message(0.0, (machine.begins(),)))]
+    replies: list[object] = [session.handle(m.Message(0.0, (machine.begins(),)))]
     running: set[str] = set()
     now_s = 0.0
     while heap:
         now_s = heap[0][0]
-        events: list[Event] = []
+        events: list[m.Event] = []
         while heap and heap[0][0] == now_s:
             event = heapq.heappop(heap)[3]
-            if isinstance(event, JobCompleted):
+            if isinstance(event, m.JobCompleted):
                 if event.job_id not in running:
                     continue
                 running.discard(event.job_id)
             events.append(event)
-        if not any(isinstance(entry[3], JobSubmitted) for entry in heap):
-            events.append(Notify(now_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
+        if not any(isinstance(entry[3], m.JobSubmitted) for entry in heap):
+            events.append(m.Notify(now_s, m.NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
         if not events:
             continue
-        reply = session.handle(Message(now_s, tuple(events)))
+        reply = session.handle(m.Message(now_s, tuple(events)))
         session.check()
         replies.append(reply)
         for request in reply.events:
-            if isinstance(request, ExecuteJob):
+            if isinstance(request, m.ExecuteJob):
                 assert request.job_id not in running
                 running.add(request.job_id)
                 run_s, wall_s = durations[request.job_id], walltimes[request.job_id]
                 ok = wall_s <= 0 or run_s < wall_s
                 end_s = now_s + (run_s if ok else wall_s + late_s)
-                state = JobState.COMPLETED_SUCCESSFULLY if ok else JobState.COMPLETED_WALLTIME_REACHED
+                state = m.JobState.COMPLETED_SUCCESSFULLY if ok else m.JobState.COMPLETED_WALLTIME_REACHED
                 counter += 1
-                done = JobCompleted(end_s, request.job_id, state, 0 if ok else -1, request.alloc)
+                done = m.JobCompleted(end_s, request.job_id, state, 0 if ok else -1, request.alloc)
                 heapq.heappush(heap, (end_s, 0, counter, done))
-            elif isinstance(request, CallMeLater):
+            elif isinstance(request, m.CallMeLater):
                 counter += 1
-                heapq.heappush(heap, (request.at, 2, counter, RequestedCall(request.at)))
-            elif isinstance(request, KillJob):
+                heapq.heappush(heap, (request.at, 2, counter, m.RequestedCall(request.at)))
+            elif isinstance(request, m.KillJob):
                 for job_id in request.job_ids:
                     counter += 1
-                    gone = JobCompleted(now_s, job_id, JobState.COMPLETED_KILLED, -2, ())
+                    gone = m.JobCompleted(now_s, job_id, m.JobState.COMPLETED_KILLED, -2, ())
                     heapq.heappush(heap, (now_s, 0, counter, gone))
             else:
-                assert isinstance(request, RejectJob) or type(request).__name__ == "SetJobMetadata"
-    replies.append(session.handle(Message(now_s, (SimulationEnds(now_s),))))
+                assert isinstance(request, m.RejectJob) or type(request).__name__ == "SetJobMetadata"
+    replies.append(session.handle(m.Message(now_s, (m.SimulationEnds(now_s),))))
     return replies

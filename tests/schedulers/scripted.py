@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spillway.protocol.messages import (
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    Message,
-    Reply,
-    Request,
-    ResourceInfo,
-    SimulationBegins,
-    SimulationEnds,
-)
+from spillway.protocol import messages as m
 
-BEGINS = Message(0.0, (SimulationBegins(0.0, (ResourceInfo(0, "n0"), ResourceInfo(1, "n1")), ()),))
-SUBMITTED = Message(1.0, (JobSubmitted(1.0, "w0!1", {"id": "w0!1", "subtime": 1, "res": 2, "profile": "p"}),))
-COMPLETED = Message(5.5, (JobCompleted(5.5, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),))
-ENDS = Message(5.5, (SimulationEnds(5.5),))
+BEGINS = m.Message(0.0, (m.SimulationBegins(0.0, (m.ResourceInfo(0, "n0"), m.ResourceInfo(1, "n1")), ()),))
+SUBMITTED = m.Message(1.0, (m.JobSubmitted(1.0, "w0!1", {"id": "w0!1", "subtime": 1, "res": 2, "profile": "p"}),))
+COMPLETED = m.Message(5.5, (m.JobCompleted(5.5, "w0!1", m.JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),))
+ENDS = m.Message(5.5, (m.SimulationEnds(5.5),))
 CONVERSATION = (BEGINS, SUBMITTED, COMPLETED, ENDS)
 
 
@@ -33,17 +22,17 @@ class Scripted:
         Makes the requests that answer a submission.
     """
 
-    def __init__(self, on_submitted: Callable[[JobSubmitted], tuple[Request, ...]] | None = None) -> None:
+    def __init__(self, on_submitted: Callable[[m.JobSubmitted], tuple[m.Request, ...]] | None = None) -> None:
         self.finished = False
-        self.seen: list[Message] = []
-        self._on_submitted = on_submitted or (lambda event: (ExecuteJob(event.timestamp, event.job_id, (0, 1)),))
+        self.seen: list[m.Message] = []
+        self._on_submitted = on_submitted or (lambda event: (m.ExecuteJob(event.timestamp, event.job_id, (0, 1)),))
 
-    def handle(self, message: Message, /) -> Reply:
+    def handle(self, message: m.Message, /) -> m.Reply:
         """Answer a message."""
         self.seen.append(message)
-        requests: list[Request] = []
+        requests: list[m.Request] = []
         for event in message.events:
-            if isinstance(event, JobSubmitted):
+            if isinstance(event, m.JobSubmitted):
                 requests.extend(self._on_submitted(event))
-            self.finished = self.finished or isinstance(event, SimulationEnds)
-        return Reply(message.now, tuple(requests))
+            self.finished = self.finished or isinstance(event, m.SimulationEnds)
+        return m.Reply(message.now, tuple(requests))

@@ -6,32 +6,21 @@ from typing import Any
 
 import pytest
 
-from spillway.protocol.messages import (
-    AdditionalIoJob,
-    CallMeLater,
-    JobCompleted,
-    JobSubmitted,
-    NotifyRegistration,
-    RegisterJob,
-    RegisterProfile,
-    RejectJob,
-    Request,
-    SetJobMetadata,
-)
+from spillway.protocol import messages as m
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from tests.simulator.worlds import FINISHED, execute, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 2}
 
 
-def profile(name: str = "q", workload: str = "dyn", data: Any = None, at: float = 0.0) -> RegisterProfile:
+def profile(name: str = "q", workload: str = "dyn", data: Any = None, at: float = 0.0) -> m.RegisterProfile:
     """A registration of a profile."""
-    return RegisterProfile(at, workload, name, data or DELAY)
+    return m.RegisterProfile(at, workload, name, data or DELAY)
 
 
-def job(job_id: str = "dyn!a", at: float = 0.0, **fields: Any) -> RegisterJob:
+def job(job_id: str = "dyn!a", at: float = 0.0, **fields: Any) -> m.RegisterJob:
     """A registration of a job."""
-    return RegisterJob(at, job_id, {"id": job_id, "subtime": 0, "res": 1, "profile": "q", **fields})
+    return m.RegisterJob(at, job_id, {"id": job_id, "subtime": 0, "res": 1, "profile": "q", **fields})
 
 
 def dynamic(*replies: Any, data: Any = None, **options: Any) -> Any:
@@ -48,10 +37,10 @@ def fault(*replies: Any, data: Any = None, **options: Any) -> str:
 
 def test_register_and_execute_in_one_reply() -> None:
     """Profile, job, metadata, execution and the end of registration may all be in one reply."""
-    result, scheduler = dynamic((profile(), job(), SetJobMetadata(0.0, "dyn!a", "x"), execute("dyn!a", 0), FINISHED))
+    result, scheduler = dynamic((profile(), job(), m.SetJobMetadata(0.0, "dyn!a", "x"), execute("dyn!a", 0), FINISHED))
     assert result.totals.success == 1
-    assert scheduler.events(JobSubmitted) == []
-    assert scheduler.events(JobCompleted)[0].job_id == "dyn!a"
+    assert scheduler.events(m.JobSubmitted) == []
+    assert scheduler.events(m.JobCompleted)[0].job_id == "dyn!a"
 
 
 def test_jobs_stopped_among_others() -> None:
@@ -65,7 +54,7 @@ def test_jobs_stopped_among_others() -> None:
         FINISHED,
     ]
     _, scheduler = dynamic(requests)
-    assert [(event.job_id, event.return_code) for event in scheduler.events(JobCompleted)] == [
+    assert [(event.job_id, event.return_code) for event in scheduler.events(m.JobCompleted)] == [
         ("dyn!1", -1),
         ("dyn!2", -1),
         ("dyn!0", 0),
@@ -77,7 +66,7 @@ def test_acknowledgement() -> None:
     _, scheduler = dynamic(
         (profile(), job(walltime=9.12345678, extra=1 / 3), execute("dyn!a", 0), FINISHED), acknowledge_dynamic_jobs=True
     )
-    (event,) = scheduler.events(JobSubmitted)
+    (event,) = scheduler.events(m.JobSubmitted)
     assert event.job == {
         "id": "dyn!a", "subtime": 0, "res": 1, "profile": "q", "walltime": 9.123457, "extra": 0.333333,
     }  # fmt: skip
@@ -89,12 +78,12 @@ def test_acknowledgement_with_profile() -> None:
     _, scheduler = dynamic(
         (profile(), job(), execute("dyn!a", 0), FINISHED), acknowledge_dynamic_jobs=True, forward_profiles=True
     )
-    assert scheduler.events(JobSubmitted)[0].profile == DELAY
+    assert scheduler.events(m.JobSubmitted)[0].profile == DELAY
 
 
 def test_short_id_gets_the_workload_name() -> None:
     """`id` in the object may leave the workload out."""
-    result, _ = dynamic((profile(), RegisterJob(0.0, "dyn!7", {"id": 7, "subtime": 0, "res": 1, "profile": "q"}),
+    result, _ = dynamic((profile(), m.RegisterJob(0.0, "dyn!7", {"id": 7, "subtime": 0, "res": 1, "profile": "q"}),
                          execute("dyn!7", 0), FINISHED))  # fmt: skip
     assert result.totals.success == 1
 
@@ -110,9 +99,9 @@ def test_future_submission_time() -> None:
     ((profile(), job(profile="other")), "has no profile 'other'"),
     ((profile(), job(), job()), "a job 'dyn!a' exists already"),
     ((profile(), profile()), "has, or had, a profile 'q' already"),
-    ((profile(), RegisterJob(0.0, "dyn!a", {"id": "dyn!b", "subtime": 0, "res": 1, "profile": "q"})), "another"),
-    ((profile(), RegisterJob(0.0, "dyn!a", {"id": "a", "res": 1, "profile": "q"})), "no field 'subtime'"),
-    ((profile(), RegisterJob(0.0, "dyn!a", {"subtime": 0, "res": 1, "profile": "q"})), "no field 'id'"),
+    ((profile(), m.RegisterJob(0.0, "dyn!a", {"id": "dyn!b", "subtime": 0, "res": 1, "profile": "q"})), "another"),
+    ((profile(), m.RegisterJob(0.0, "dyn!a", {"id": "a", "res": 1, "profile": "q"})), "no field 'subtime'"),
+    ((profile(), m.RegisterJob(0.0, "dyn!a", {"subtime": 0, "res": 1, "profile": "q"})), "no field 'id'"),
     ((profile(), job(res=1.0)), "field 'res' must be a whole number"),
     ((profile(), job(walltime=0)), "field 'walltime' must be a number above 0, or -1"),
     ((profile(), job(walltime=4e-7)), "field 'walltime' must be a number above 0, or -1"),
@@ -123,7 +112,7 @@ def test_future_submission_time() -> None:
     ((profile(data={"type": "parallel_homogeneous", "cpu": 1e25, "com": 0}),), "too many digits to be printed"),
     ((profile(data={"type": "parallel", "cpu": [1, 2], "com": [0, 0, 0, 0]}), job()), "must be 2, the size of its"),
 ])  # fmt: skip
-def test_illegal_registrations(requests: tuple[Request, ...], expected: str) -> None:
+def test_illegal_registrations(requests: tuple[m.Request, ...], expected: str) -> None:
     """Each is refused with its reason."""
     assert expected in fault(requests)
 
@@ -160,11 +149,11 @@ def test_the_end_of_registration_takes_a_moment() -> None:
 
 def test_continue_registration() -> None:
     """It works for later messages; for the next event of the same instant it comes too late."""
-    again = NotifyRegistration(2.5, False)
+    again = m.NotifyRegistration(2.5, False)
     first = (profile(), job(), execute("dyn!a", 0), FINISHED)
     assert "continue_registration does not help the next event" in fault(first, (again, profile("r", at=2.5)))
-    third = (profile("r", at=3.0), NotifyRegistration(3.0, True))
-    result, _ = dynamic(first, (again, CallMeLater(2.5, 3.0)), third)
+    third = (profile("r", at=3.0), m.NotifyRegistration(3.0, True))
+    result, _ = dynamic(first, (again, m.CallMeLater(2.5, 3.0)), third)
     assert result.totals.success == 1
 
 
@@ -180,7 +169,7 @@ def test_names_are_never_free_again() -> None:
     assert "a job 'dyn!a' exists already, or did" in fault(first, (job(at=2.5),), profile_reuse=True)
     assert "has, or had, a profile 'q' already" in fault(first, (profile(at=2.5),))
     unused = jobs({}, profiles={"p": DELAY, "unused": DELAY})
-    message = fault((), (RegisterProfile(0.0, "w0", "unused", DELAY),), data=unused)
+    message = fault((), (m.RegisterProfile(0.0, "w0", "unused", DELAY),), data=unused)
     assert "has, or had, a profile 'unused'" in message
 
 
@@ -205,8 +194,8 @@ def test_profile_reuse() -> None:
 def test_rejected_jobs_release_their_profile_too() -> None:
     """A rejection counts as an end once the next message has been sent."""
     data = jobs({}, {"subtime": 5}, {"subtime": 9})
-    late = RegisterJob(5.0, "w0!x", {"id": "x", "subtime": 5, "res": 1, "profile": "p"})
-    message = fault((), (RejectJob(0.0, "w0!1"),), (), (late,), data=data)
+    late = m.RegisterJob(5.0, "w0!x", {"id": "x", "subtime": 5, "res": 1, "profile": "p"})
+    message = fault((), (m.RejectJob(0.0, "w0!1"),), (), (late,), data=data)
     assert "has no profile 'p' (it existed, but is dropped" in message
 
 
@@ -219,7 +208,7 @@ def test_options_that_need_others() -> None:
 
 def test_parallel_additional_io_job() -> None:
     """I/O of its own machines is merged into the job's task; both end together (batsim4.md 5)."""
-    io = AdditionalIoJob((0, 4), "io", {"type": "parallel", "cpu": [0, 0], "com": [0, 7e9, 0, 0]})
+    io = m.AdditionalIoJob((0, 4), "io", {"type": "parallel", "cpu": [0, 0], "com": [0, 7e9, 0, 0]})
     data = jobs({}, profiles={"p": {"type": "parallel_homogeneous", "cpu": 2e9, "com": 0}})
     result, _ = run(data, scripted((), (execute("w0!1", 0, additional_io_job=io),)))
     assert result.totals.makespan == pytest.approx(9.0)
@@ -236,12 +225,12 @@ def test_illegal_additional_io_jobs(io: tuple[Any, ...], expected: str) -> None:
     """Each is refused with its reason."""
     data = jobs({}, profiles={"p": {"type": "parallel_homogeneous", "cpu": 2e9, "com": 0}})
     with pytest.raises(SchedulerFault) as caught:
-        run(data, scripted((), (execute("w0!1", 0, additional_io_job=AdditionalIoJob(*io)),)))
+        run(data, scripted((), (execute("w0!1", 0, additional_io_job=m.AdditionalIoJob(*io)),)))
     assert expected in str(caught.value)
 
 
 def test_additional_io_job_needs_a_parallel_task() -> None:
     """A delay cannot be merged with I/O."""
-    io = AdditionalIoJob((0, 4), "io", {"type": "parallel_homogeneous", "cpu": 0, "com": 1})
+    io = m.AdditionalIoJob((0, 4), "io", {"type": "parallel_homogeneous", "cpu": 0, "com": 1})
     with pytest.raises(SchedulerFault, match="cannot take an additional_io_job"):
         run(jobs({}), scripted((), (execute("w0!1", 0, additional_io_job=io),)))

@@ -5,50 +5,36 @@ from __future__ import annotations
 import pytest
 
 from spillway.experiments.trials.observer import Breach, Observer
-from spillway.protocol.messages import (
-    Event,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    KillJob,
-    Message,
-    RejectJob,
-    Reply,
-    Request,
-    ResourceInfo,
-    SimulationBegins,
-    SimulationEnds,
-)
+from spillway.protocol import messages as m
 
 GB = 10**9
-Step = tuple[float, list[Event], list[Request]]
+Step = tuple[float, list[m.Event], list[m.Request]]
 
 
 def begins(nodes: int, *capacities_gb: int) -> Step:
     """The first message: nodes 0 .. nodes - 1, storage nodes after them."""
-    compute = tuple(ResourceInfo(number, f"n{number}") for number in range(nodes))
+    compute = tuple(m.ResourceInfo(number, f"n{number}") for number in range(nodes))
     storage = tuple(
-        ResourceInfo(nodes + place, f"bb{place}", properties={"capacity_bytes": str(gb * GB)})
+        m.ResourceInfo(nodes + place, f"bb{place}", properties={"capacity_bytes": str(gb * GB)})
         for place, gb in enumerate(capacities_gb)
     )
-    return 0.0, [SimulationBegins(0.0, compute, storage)], []
+    return 0.0, [m.SimulationBegins(0.0, compute, storage)], []
 
 
-def job(number: int, at_s: float, nodes: int, walltime_s: float, gb: int = 0) -> JobSubmitted:
+def job(number: int, at_s: float, nodes: int, walltime_s: float, gb: int = 0) -> m.JobSubmitted:
     """A submission."""
     own = {"id": f"w0!{number}", "subtime": at_s, "res": nodes, "walltime": walltime_s, "profile": "p"}
-    return JobSubmitted(at_s, f"w0!{number}", own | ({"bb": gb * GB} if gb else {}))
+    return m.JobSubmitted(at_s, f"w0!{number}", own | ({"bb": gb * GB} if gb else {}))
 
 
-def start(number: int, at_s: float, *hosts: int) -> ExecuteJob:
+def start(number: int, at_s: float, *hosts: int) -> m.ExecuteJob:
     """A start."""
-    return ExecuteJob(at_s, f"w0!{number}", hosts)
+    return m.ExecuteJob(at_s, f"w0!{number}", hosts)
 
 
-def end(number: int, at_s: float) -> JobCompleted:
+def end(number: int, at_s: float) -> m.JobCompleted:
     """An end."""
-    return JobCompleted(at_s, f"w0!{number}", JobState.COMPLETED_SUCCESSFULLY, 0, ())
+    return m.JobCompleted(at_s, f"w0!{number}", m.JobState.COMPLETED_SUCCESSFULLY, 0, ())
 
 
 def seen(*steps: Step) -> dict[str, str]:
@@ -56,8 +42,8 @@ def seen(*steps: Step) -> dict[str, str]:
     observer = Observer()
     try:
         for now_s, events, requests in steps:
-            observer.message(Message(now_s, tuple(events)))
-            observer.reply(Reply(now_s, tuple(requests)))
+            observer.message(m.Message(now_s, tuple(events)))
+            observer.reply(m.Reply(now_s, tuple(requests)))
     except Breach:
         pass
     return observer.faults
@@ -99,11 +85,11 @@ HEAD_WAITS: list[Step] = [
             "once",
             "'w0!1' was started, which was started before",
         ),
-        ([begins(2), (1.0, [job(1, 1.0, 2, 9.0)], [RejectJob(1.0, "w0!1")])], "once", "was rejected, although"),
-        ([*HEAD_WAITS, (3.0, [], [KillJob(3.0, ("w0!1",))])], "once", "was killed, 18 s before its walltime"),
+        ([begins(2), (1.0, [job(1, 1.0, 2, 9.0)], [m.RejectJob(1.0, "w0!1")])], "once", "was rejected, although"),
+        ([*HEAD_WAITS, (3.0, [], [m.KillJob(3.0, ("w0!1",))])], "once", "was killed, 18 s before its walltime"),
         ([*HEAD_WAITS, (3.0, [job(3, 3.0, 1, 5.0)], [start(3, 3.0, 2)])], "order", "although job 2, submitted before"),
         (
-            [*HEAD_WAITS, (9.0, [end(1, 9.0)], []), (10.0, [SimulationEnds(10.0)], [])],
+            [*HEAD_WAITS, (9.0, [end(1, 9.0)], []), (10.0, [m.SimulationEnds(10.0)], [])],
             "first",
             "at 9 s job 2, first in the queue, waits for its 3 nodes and 3 GB beside 4 nodes and 10 GB",
         ),
@@ -129,12 +115,12 @@ HEAD_WAITS: list[Step] = [
             "could start at 21 s, can start at 53 s",
         ),
         (
-            [*HEAD_WAITS, (3.0, [job(3, 3.0, 2, 10.0)], []), (4.0, [SimulationEnds(4.0)], [])],
+            [*HEAD_WAITS, (3.0, [job(3, 3.0, 2, 10.0)], []), (4.0, [m.SimulationEnds(4.0)], [])],
             "backfill",
             "job 3, which requests 2 nodes for up to 10 s, waits beside 2 nodes and 6 GB: it would end before 21 s",
         ),
         (
-            [*HEAD_WAITS, (3.0, [job(3, 3.0, 1, 50.0, 6)], []), (4.0, [SimulationEnds(4.0)], [])],
+            [*HEAD_WAITS, (3.0, [job(3, 3.0, 1, 50.0, 6)], []), (4.0, [m.SimulationEnds(4.0)], [])],
             "spare",
             "and job 2, first in the queue, leaves them free when it can start at 21 s",
         ),
@@ -171,9 +157,9 @@ def test_what_can_never_run_must_be_rejected() -> None:
         (1.0, [job(1, 1.0, 3, 9.0)], []),
         (2.0, [job(2, 2.0, 1, 9.0)], [start(2, 2.0, 0)]),
     ]:
-        observer.message(Message(now_s, tuple(events)))
-        observer.reply(Reply(now_s, tuple(requests)))
-    observer.message(Message(11.0, (end(2, 11.0),)))
+        observer.message(m.Message(now_s, tuple(events)))
+        observer.reply(m.Reply(now_s, tuple(requests)))
+    observer.message(m.Message(11.0, (end(2, 11.0),)))
     observer.stuck()
     assert observer.faults == {
         "ends": "job 1 requests 3 nodes, more than the empty machine has; it was not rejected, so that the simulation "
@@ -183,5 +169,5 @@ def test_what_can_never_run_must_be_rejected() -> None:
 
 def test_rejecting_what_can_never_run_is_right() -> None:
     """More nodes, and more whole requests than storage nodes hold."""
-    rejected = [RejectJob(1.0, "w0!1"), RejectJob(1.0, "w0!2")]
+    rejected = [m.RejectJob(1.0, "w0!1"), m.RejectJob(1.0, "w0!2")]
     assert seen(begins(3, 10, 10), (1.0, [job(1, 1.0, 4, 9.0), job(2, 1.0, 3, 9.0, 6)], rejected)) == {}

@@ -9,24 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from spillway.protocol.messages import (
-    BatsimConfig,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    Message,
-    RegisterJob,
-    ResourceInfo,
-    SimulationBegins,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 
-NODES = tuple(ResourceInfo(number, f"n{number}") for number in range(8))
+NODES = tuple(m.ResourceInfo(number, f"n{number}") for number in range(8))
 STORAGES = (
-    ResourceInfo(8, "s0", properties={"capacity_bytes": "1e12"}),
-    ResourceInfo(9, "pfs"),
+    m.ResourceInfo(8, "s0", properties={"capacity_bytes": "1e12"}),
+    m.ResourceInfo(9, "pfs"),
 )
 BEFORE, JOBS = 300, 400
 PROFILE = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0.0}
@@ -41,14 +31,14 @@ def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
             "profile": f"p{number}" if forwarded else "p",
         }  # fmt: skip
         reply = session.handle(
-            Message(now, (JobSubmitted(now, f"w0!{number}", job, dict(PROFILE) if forwarded else None),))
+            m.Message(now, (m.JobSubmitted(now, f"w0!{number}", job, dict(PROFILE) if forwarded else None),))
         )
         parts = 0
-        while started := [request for request in reply.events if isinstance(request, ExecuteJob)]:
-            parts += sum(isinstance(request, RegisterJob) for request in reply.events)
+        while started := [request for request in reply.events if isinstance(request, m.ExecuteJob)]:
+            parts += sum(isinstance(request, m.RegisterJob) for request in reply.events)
             now += 1.0
-            ends = [JobCompleted(now, it.job_id, JobState.COMPLETED_SUCCESSFULLY, 0, it.alloc) for it in started]
-            reply = session.handle(Message(now, tuple(ends)))
+            ends = [m.JobCompleted(now, it.job_id, m.JobState.COMPLETED_SUCCESSFULLY, 0, it.alloc) for it in started]
+            reply = session.handle(m.Message(now, tuple(ends)))
         yield parts
 
 
@@ -59,9 +49,9 @@ def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
 def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, parts: int, most_bytes: int) -> None:
     """Bytes per ended job; of a forwarded profile the name, too: Batsim refuses a second one of that name."""
     session = SessionSpec("easy", model=model).session()
-    config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
-    begins = SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}})
-    session.handle(Message(0.0, (begins,)))
+    config = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+    begins = m.SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}})
+    session.handle(m.Message(0.0, (begins,)))
     tracemalloc.start()
     try:
         assert set(play(session, range(BEFORE), forwarded)) == {parts}
@@ -82,8 +72,8 @@ def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, pa
 def test_a_session_that_is_over_is_let_go(model: str) -> None:
     """Several runs in one process: all that a session refers to, and that refers to it, is found by the collector."""
     session = SessionSpec("easy", model=model).session()
-    config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
-    session.handle(Message(0.0, (SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}}),)))
+    config = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+    session.handle(m.Message(0.0, (m.SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}}),)))
     for _ in play(session, range(3), False):
         pass
     kept = weakref.ref(session)

@@ -7,20 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError
-from spillway.protocol.messages import (
-    BatsimConfig,
-    CallMeLater,
-    ExecuteJob,
-    JobSubmitted,
-    KillJob,
-    Message,
-    Notify,
-    NotifyRegistration,
-    Reply,
-    RequestedCall,
-    SetResourceState,
-    SimulationEnds,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.model.decisions import Decision, Hold, Kill, Pause, Reject, SetPowerState, Start, WakeAt
@@ -33,37 +20,37 @@ from tests.kit.messages import begins, completed, submitted
 from tests.schedulers.runtimes import rigid
 
 
-def started(reply: Reply) -> list[str]:
+def started(reply: m.Reply) -> list[str]:
     """Ids of executed jobs."""
-    return [request.job_id for request in reply.events if isinstance(request, ExecuteJob)]
+    return [request.job_id for request in reply.events if isinstance(request, m.ExecuteJob)]
 
 
 def opened(policy: str = "fcfs", nodes: int = 4, **options: object) -> Session:
     """A session that has seen its first message."""
     session = Session(POLICIES[policy].build({}), rigid(), **options)  # type: ignore[arg-type]
-    session.handle(Message(0.0, (begins(nodes),)))
+    session.handle(m.Message(0.0, (begins(nodes),)))
     return session
 
 
 def test_nothing_before_the_beginning_nor_after_the_end() -> None:
     """A conversation starts with SIMULATION_BEGINS and ends with SIMULATION_ENDS."""
     with pytest.raises(RemoteProtocolError, match="before SIMULATION_BEGINS"):
-        Session(POLICIES["fcfs"].build({}), rigid()).handle(Message(0.0, (submitted(0, 1),)))
+        Session(POLICIES["fcfs"].build({}), rigid()).handle(m.Message(0.0, (submitted(0, 1),)))
     session = opened()
-    assert session.handle(Message(1.0, (SimulationEnds(1.0),))).events == ()
+    assert session.handle(m.Message(1.0, (m.SimulationEnds(1.0),))).events == ()
     assert session.finished
     with pytest.raises(RemoteProtocolError, match="nothing may follow"):
-        session.handle(Message(2.0, ()))
+        session.handle(m.Message(2.0, ()))
 
 
 def test_registration_is_finished_once_when_dynamic_jobs_are_enabled() -> None:
     """NOTIFY registration_finished comes with the last end after the last submission, and only then."""
     session = Session(POLICIES["fcfs"].build({}), rigid())
-    session.handle(Message(0.0, (begins(config=BatsimConfig(dynamic_jobs_enabled=True)),)))
-    session.handle(Message(0.0, (submitted(0, 1),)))
-    assert session.handle(Message(0.0, (Notify(0.0, "no_more_static_job_to_submit"),))).events == ()
-    reply = session.handle(Message(5.0, (completed(0, 5.0),)))
-    assert [type(request) for request in reply.events] == [NotifyRegistration]
+    session.handle(m.Message(0.0, (begins(config=m.BatsimConfig(dynamic_jobs_enabled=True)),)))
+    session.handle(m.Message(0.0, (submitted(0, 1),)))
+    assert session.handle(m.Message(0.0, (m.Notify(0.0, "no_more_static_job_to_submit"),))).events == ()
+    reply = session.handle(m.Message(5.0, (completed(0, 5.0),)))
+    assert [type(request) for request in reply.events] == [m.NotifyRegistration]
 
 
 class Scripted:
@@ -99,9 +86,9 @@ class Scripted:
 def test_guard_refuses_and_names_the_reason(decision: object, words: str) -> None:
     """A faulty decision never reaches the wire."""
     session = Session(Scripted(decision), rigid())
-    session.handle(Message(0.0, (begins(),)))
+    session.handle(m.Message(0.0, (begins(),)))
     with pytest.raises(DecisionRefused, match=words):
-        session.handle(Message(0.0, (submitted(0, 2),)))
+        session.handle(m.Message(0.0, (submitted(0, 2),)))
 
 
 def test_wake_kill_and_power_state_reach_the_wire() -> None:
@@ -115,18 +102,18 @@ def test_wake_kill_and_power_state_reach_the_wire() -> None:
         ),
         rigid(),
     )
-    session.handle(Message(0.0, (begins(),)))
-    reply = session.handle(Message(0.0, (submitted(0, 2),)))
-    assert [type(r) for r in reply.events] == [ExecuteJob, KillJob, CallMeLater, SetResourceState]
-    assert session.handle(Message(30.0, (RequestedCall(30.0),))).events == ()
+    session.handle(m.Message(0.0, (begins(),)))
+    reply = session.handle(m.Message(0.0, (submitted(0, 2),)))
+    assert [type(r) for r in reply.events] == [m.ExecuteJob, m.KillJob, m.CallMeLater, m.SetResourceState]
+    assert session.handle(m.Message(30.0, (m.RequestedCall(30.0),))).events == ()
 
 
 def test_power_state_of_a_busy_node_is_refused() -> None:
     """A node with a job keeps its power state."""
     session = Session(Scripted(lambda v: Start(v.queue[0], Allocation((0,))), SetPowerState((0,), 1)), rigid())
-    session.handle(Message(0.0, (begins(),)))
+    session.handle(m.Message(0.0, (begins(),)))
     with pytest.raises(DecisionRefused, match="n0 is busy"):
-        session.handle(Message(0.0, (submitted(0, 1),)))
+        session.handle(m.Message(0.0, (submitted(0, 1),)))
 
 
 def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
@@ -135,9 +122,9 @@ def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
     first, winners = (submitted(0, 2), submitted(1, 2)), {}
     for cadence in Cadence:
         session = opened("filler", 4, terms=Terms(cadence=cadence))
-        session.handle(Message(0.0, first))
-        session.handle(Message(1.0, (submitted(2, 4, 1.0), submitted(3, 2, 1.0))))
-        winners[cadence] = started(session.handle(Message(5.0, events)))
+        session.handle(m.Message(0.0, first))
+        session.handle(m.Message(1.0, (submitted(2, 4, 1.0), submitted(3, 2, 1.0))))
+        winners[cadence] = started(session.handle(m.Message(5.0, events)))
     assert winners == {Cadence.MESSAGE: ["w0!2"], Cadence.EVENT: ["w0!3"]}
 
 
@@ -150,9 +137,9 @@ def test_a_job_whose_end_the_same_message_reports_is_not_killed() -> None:
             yield from (Kill(run.job, "too long") for run in view.running)
 
     session = Session(policy, rigid(), terms=Terms(cadence=Cadence.EVENT))
-    session.handle(Message(0.0, (begins(4), *(submitted(number, 1) for number in range(3)))))
-    reply = session.handle(Message(5.0, (RequestedCall(5.0), completed(0, 5.0))))
-    assert [request.job_ids for request in reply.events if isinstance(request, KillJob)] == [("w0!1",), ("w0!2",)]
+    session.handle(m.Message(0.0, (begins(4), *(submitted(number, 1) for number in range(3)))))
+    reply = session.handle(m.Message(5.0, (m.RequestedCall(5.0), completed(0, 5.0))))
+    assert [request.job_ids for request in reply.events if isinstance(request, m.KillJob)] == [("w0!1",), ("w0!2",)]
     session.check()
 
 
@@ -161,16 +148,16 @@ def test_prediction_is_corrected_when_exceeded() -> None:
     history = UserHistory()
     session = opened("easy", 2, terms=Terms(estimator=history))
 
-    def of_user(number: int, at: float) -> JobSubmitted:
+    def of_user(number: int, at: float) -> m.JobSubmitted:
         event = submitted(number, 2, at, walltime=1000.0)
-        return JobSubmitted(at, event.job_id, event.job | {"user": 7})
+        return m.JobSubmitted(at, event.job_id, event.job | {"user": 7})
 
-    session.handle(Message(0.0, (of_user(0, 0.0),)))
-    session.handle(Message(20.0, (completed(0, 20.0),)))
+    session.handle(m.Message(0.0, (of_user(0, 0.0),)))
+    session.handle(m.Message(20.0, (completed(0, 20.0),)))
     probe = Job("w0!9", 9, 0.0, 1000.0, 1, extras={"user": 7})
     assert history.estimate_s(probe) == 20.0
-    session.handle(Message(20.0, (of_user(1, 20.0),)))
-    session.handle(Message(50.0, (submitted(2, 1, 50.0),)))
+    session.handle(m.Message(20.0, (of_user(1, 20.0),)))
+    session.handle(m.Message(50.0, (submitted(2, 1, 50.0),)))
     session.check()
     assert history.correct_s(probe, 30.0) == 90.0
     assert UserHistory(correction=Correction.WALLTIME).correct_s(probe, 30.0) == 1000.0
@@ -188,7 +175,7 @@ def _pausing(view: View) -> Iterator[Decision]:
 def test_a_pause_keeps_the_place_in_the_pass() -> None:
     """The answer continues after the policy's pause; meanwhile the session has the state of the moment."""
     session = Session(_pausing, rigid())
-    assert session.answer(Message(0.0, (begins(), submitted(0, 1), submitted(1, 2)))) is None
+    assert session.answer(m.Message(0.0, (begins(), submitted(0, 1), submitted(1, 2)))) is None
     assert (session.waiting, len(session.book.running)) == (2, 0)
     assert session.go_on() is None
     assert (session.waiting, len(session.book.running)) == (1, 1)
@@ -200,4 +187,4 @@ def test_a_pause_keeps_the_place_in_the_pass() -> None:
 def test_a_pause_is_refused_where_nothing_can_wait() -> None:
     """A server and the direct player need the answer at once."""
     with pytest.raises(DecisionRefused, match="the policy pauses"):
-        Session(_pausing, rigid()).handle(Message(0.0, (begins(), submitted(0, 1))))
+        Session(_pausing, rigid()).handle(m.Message(0.0, (begins(), submitted(0, 1))))

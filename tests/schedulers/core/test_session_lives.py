@@ -18,14 +18,7 @@ from spillway.base.errors import DecisionRefused, OptionError
 from spillway.core import PublishedTimeline, Resource
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import write_machine
-from spillway.protocol.messages import (
-    JobCompleted,
-    JobState,
-    Message,
-    RequestedCall,
-    ResourceInfo,
-    SimulationBegins,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.base import Compute, GiveBack, Granted, JobModel, Program
@@ -42,10 +35,10 @@ from tests.schedulers.jobmodels.dynamic_wire import Told
 from tests.schedulers.jobmodels.dynamic_wire import machine as dynamic_machine
 
 BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
-MACHINE = SimulationBegins(
+MACHINE = m.SimulationBegins(
     0.0,
-    tuple(ResourceInfo(i, f"n{i}") for i in range(2)),
-    tuple(ResourceInfo(2 + i, f"s{i}", properties=BUFFER) for i in range(2)),
+    tuple(m.ResourceInfo(i, f"n{i}") for i in range(2)),
+    tuple(m.ResourceInfo(2 + i, f"s{i}", properties=BUFFER) for i in range(2)),
 )
 STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
 BOTH = Allocation((), (0, 1), 6)
@@ -67,7 +60,7 @@ def opened(policy: Pass, **options: object) -> Session:
     """A session of two nodes and two storage nodes of 10 bytes, with one job on both and 6 bytes each."""
     runtime = options.pop("runtime", None) or ProgramRuntime(Rigid())
     session = Session(policy, runtime, **options)  # type: ignore[arg-type]
-    session.handle(Message(0.0, (MACHINE,)))
+    session.handle(m.Message(0.0, (MACHINE,)))
     return session
 
 
@@ -101,17 +94,17 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
     session = Session(
         policy, ProgramRuntime(Rigid(), limits=StageLimits()), terms=Terms(lives=lambda job: STAGED), observer=recorder
     )
-    session.handle(Message(0.0, (MACHINE,)))
+    session.handle(m.Message(0.0, (MACHINE,)))
     write_machine(session.machine, tmp_path / "machine.json")
-    done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
+    done = m.JobCompleted(700.0, "w0!1", m.JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
     events = (
         (100.0, submitted(1, 2, 100.0, walltime=600, bb=6, stage_out_s=200.0)),
-        (160.0, RequestedCall(160.0)),
+        (160.0, m.RequestedCall(160.0)),
         (700.0, done),
-        (900.0, RequestedCall(900.0)),
+        (900.0, m.RequestedCall(900.0)),
     )
     for now_s, event in events:
-        session.handle(Message(now_s, (event,)))
+        session.handle(m.Message(now_s, (event,)))
         session.check()
     assert (len(session.book.free_nodes()), session.book.timeline.free_storage_now()) == (2, [10, 10])
     recorder.close()
@@ -161,9 +154,9 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
     session = Session(
         lambda view: [try_start(view, job) for job in view.queue], ProgramRuntime(Rigid()), observer=recorder
     )  # type: ignore[arg-type,return-value]
-    session.handle(Message(0.0, (MACHINE,)))
-    session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
-    session.handle(Message(9.0, (JobCompleted(9.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
+    session.handle(m.Message(0.0, (MACHINE,)))
+    session.handle(m.Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
+    session.handle(m.Message(9.0, (m.JobCompleted(9.0, "w0!1", m.JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
     recorder.close()
     assert (tmp_path / "allocations.csv").read_text(encoding="utf-8").splitlines() == [
         "job_id,workload_name,user,nodes,allocated_resources,bb_bytes,storages,start_s",
@@ -186,7 +179,7 @@ def test_the_guard_refuses(decisions: Callable[[Job], Sequence[Decision]], reaso
     """Another size, another number, no free bytes, nodes in it, no time, twice, nothing there, too early, too late."""
     session = opened(lambda view: decisions(job_in(view, 1)), terms=Terms(lives=lambda job: STAGED))
     with pytest.raises(DecisionRefused, match=reason):
-        session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
+        session.handle(m.Message(0.0, (submitted(1, 2, walltime=600, bb=6),)))
 
 
 def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
@@ -199,7 +192,7 @@ def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
 
     session = opened(policy)
     with pytest.raises(DecisionRefused, match=r"storages \[0, 0\] and must be started on just these"):
-        session.handle(Message(0.0, (submitted(1, 2, walltime=600, bb=5),)))
+        session.handle(m.Message(0.0, (submitted(1, 2, walltime=600, bb=5),)))
 
 
 def test_the_published_timeline_knows_no_lives() -> None:
@@ -218,4 +211,4 @@ def test_a_model_that_gives_back_too_much_is_refused() -> None:
     told = Told(ProgramRuntime(Faulty()), dynamic_machine())
     told.start(Job("w0!1", 1, 0.0, 600.0, 1, profile_name="p"), Allocation((0,)), 0.0)
     with pytest.raises(DecisionRefused, match="holds nothing to give back for node 1"):
-        told.tell(1.0, JobCompleted(1.0, "w0%1!0", JobState.COMPLETED_SUCCESSFULLY, 0, (0,)))
+        told.tell(1.0, m.JobCompleted(1.0, "w0%1!0", m.JobState.COMPLETED_SUCCESSFULLY, 0, (0,)))

@@ -6,23 +6,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from spillway.protocol.messages import (
-    BatsimConfig,
-    CallMeLater,
-    Event,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    JobSubmitted,
-    KillJob,
-    Message,
-    RegisterJob,
-    RegisterProfile,
-    Request,
-    RequestedCall,
-    ResourceInfo,
-    SimulationBegins,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Runtime, Session
 from spillway.schedulers.model.decisions import Decision, Kill, Start
@@ -30,20 +14,20 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running, View
 from tests.schedulers.jobmodels.wire_rules import WireRules
 
-DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+DYNAMIC = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 BANDWIDTH = 10.0
 """Bytes per second of every transfer to the file system."""
 
 
-def machine(nodes: int = 4, racks: int = 1) -> SimulationBegins:
+def machine(nodes: int = 4, racks: int = 1) -> m.SimulationBegins:
     """Nodes in racks, two storage nodes, a file system (the last id)."""
-    return SimulationBegins(
+    return m.SimulationBegins(
         0.0,
-        tuple(ResourceInfo(i, f"n{i}", properties={"location": f"r{i * racks // nodes}"}) for i in range(nodes)),
+        tuple(m.ResourceInfo(i, f"n{i}", properties={"location": f"r{i * racks // nodes}"}) for i in range(nodes)),
         (
-            ResourceInfo(nodes, "s0", properties={"capacity_bytes": "1000"}),
-            ResourceInfo(nodes + 1, "s1", properties={"capacity_bytes": "1000"}),
-            ResourceInfo(nodes + 2, "pfs"),
+            m.ResourceInfo(nodes, "s0", properties={"capacity_bytes": "1000"}),
+            m.ResourceInfo(nodes + 1, "s1", properties={"capacity_bytes": "1000"}),
+            m.ResourceInfo(nodes + 2, "pfs"),
         ),
         config=DYNAMIC,
     )
@@ -60,14 +44,14 @@ class Told(Observer):
         Id and nodes of a job each time that it has given some back.
     """
 
-    def __init__(self, execution: Runtime, begins: SimulationBegins) -> None:
-        self.ends: dict[str, tuple[float, JobState]] = {}
+    def __init__(self, execution: Runtime, begins: m.SimulationBegins) -> None:
+        self.ends: dict[str, tuple[float, m.JobState]] = {}
         self.left: list[tuple[str, tuple[int, ...]]] = []
         self._decisions: list[Decision] = []
         self.session = Session(self._decide, execution, observer=self)
-        self.session.handle(Message(0.0, (begins,)))
+        self.session.handle(m.Message(0.0, (begins,)))
 
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+    def ended(self, running: Running, state: m.JobState, now_s: float) -> None:
         """Note an end."""
         assert running.job.id not in self.ends, "a job ended twice"
         self.ends[running.job.id] = now_s, state
@@ -76,13 +60,13 @@ class Told(Observer):
         """Note the nodes that are left."""
         self.left.append((running.job.id, running.allocation.nodes))
 
-    def tell(self, now_s: float, *events: Event) -> tuple[Request, ...]:
+    def tell(self, now_s: float, *events: m.Event) -> tuple[m.Request, ...]:
         """The requests that follow from events."""
-        requests = self.session.handle(Message(now_s, events)).events
+        requests = self.session.handle(m.Message(now_s, events)).events
         self.session.check()
         return tuple(requests)
 
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> tuple[Request, ...]:
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> tuple[m.Request, ...]:
         """Submit a job, and start it at once."""
         fields = {"id": job.name, "subtime": now_s, "res": job.nodes, "profile": job.profile_name, **job.extras}
         if job.bb_bytes:
@@ -90,12 +74,12 @@ class Told(Observer):
         if job.walltime_s < float("inf"):
             fields["walltime"] = job.walltime_s
         self._start = job.id, allocation
-        return self.tell(now_s, JobSubmitted(now_s, job.id, fields, job.profile))
+        return self.tell(now_s, m.JobSubmitted(now_s, job.id, fields, job.profile))
 
-    def kill(self, job: Job, now_s: float) -> tuple[Request, ...]:
+    def kill(self, job: Job, now_s: float) -> tuple[m.Request, ...]:
         """Kill a running job."""
         self._decisions.append(Kill(job, "told"))
-        return self.tell(now_s, RequestedCall(now_s))
+        return self.tell(now_s, m.RequestedCall(now_s))
 
     def _decide(self, view: View) -> Iterable[Decision]:
         for job in view.queue:
@@ -116,12 +100,12 @@ class Wire:
         Time and state of the end of every job.
     """
 
-    def __init__(self, execution: Runtime, begins: SimulationBegins) -> None:
+    def __init__(self, execution: Runtime, begins: m.SimulationBegins) -> None:
         self.told = Told(execution, begins)
         self.pfs = begins.storage_resources[-1].id
         self.guard = WireRules(begins.config, {})
         self.now_s = 0.0
-        self.log: list[Request] = []
+        self.log: list[m.Request] = []
         self.ends = self.told.ends
         self.transfers: list[tuple[float, float, str, tuple[int, ...]]] = []
         self._profiles: dict[tuple[str, str], dict[str, Any]] = {}
@@ -145,11 +129,11 @@ class Wire:
         while self._calendar and self._calendar[0][0] <= until_s:
             self.now_s, _, what = heapq.heappop(self._calendar)
             if not what:
-                self._tell(RequestedCall(self.now_s))
+                self._tell(m.RequestedCall(self.now_s))
             elif what in self._running:
                 start_s, _, profile = self._running[what]
                 full = self.now_s >= start_s + seconds(profile) - 1e-9
-                self._end(what, JobState.COMPLETED_SUCCESSFULLY if full else JobState.COMPLETED_WALLTIME_REACHED)
+                self._end(what, m.JobState.COMPLETED_SUCCESSFULLY if full else m.JobState.COMPLETED_WALLTIME_REACHED)
         if until_s < float("inf"):
             self.now_s = until_s
 
@@ -163,25 +147,25 @@ class Wire:
 
     # ------------------------------------------------------------------ steps
 
-    def _apply(self, requests: Iterable[Request]) -> None:
+    def _apply(self, requests: Iterable[m.Request]) -> None:
         requests = list(requests)
         self.guard.check(requests)
         self.log += requests
         for request in requests:
-            if isinstance(request, RegisterProfile):
+            if isinstance(request, m.RegisterProfile):
                 self._profiles[request.workload_name, request.profile_name] = dict(request.profile)
-            elif isinstance(request, RegisterJob):
+            elif isinstance(request, m.RegisterJob):
                 self._jobs[request.job_id] = dict(request.job)
-            elif isinstance(request, ExecuteJob):
+            elif isinstance(request, m.ExecuteJob):
                 self._execute(request)
-            elif isinstance(request, CallMeLater):
+            elif isinstance(request, m.CallMeLater):
                 self._at(request.at, "")
-            elif isinstance(request, KillJob):
+            elif isinstance(request, m.KillJob):
                 for sub in request.job_ids:
                     if sub in self._running:
-                        self._end(sub, JobState.COMPLETED_KILLED)
+                        self._end(sub, m.JobState.COMPLETED_KILLED)
 
-    def _execute(self, request: ExecuteJob) -> None:
+    def _execute(self, request: m.ExecuteJob) -> None:
         job = self._jobs[request.job_id]
         profile = self._profiles[request.job_id.split("!")[0], job["profile"]]
         mapping = request.storage_mapping or {}
@@ -192,15 +176,15 @@ class Wire:
             duration = min(duration, job["walltime"])
         self._at(self.now_s + duration, request.job_id)
 
-    def _end(self, sub: str, state: JobState) -> None:
+    def _end(self, sub: str, state: m.JobState) -> None:
         start_s, hosts, profile = self._running.pop(sub)
         if profile["pfs"]:
             self.transfers.append((start_s, self.now_s, _owner(sub), hosts))
-        code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -1
+        code = 0 if state is m.JobState.COMPLETED_SUCCESSFULLY else -1
         self.guard.completed((sub,))
-        self._tell(JobCompleted(self.now_s, sub, state, code, hosts))
+        self._tell(m.JobCompleted(self.now_s, sub, state, code, hosts))
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: m.Event) -> None:
         self._apply(self.told.tell(self.now_s, event))
 
     def _at(self, time_s: float, what: str) -> None:

@@ -12,18 +12,7 @@ import pytest
 from spillway.base.errors import RemoteProtocolError
 from spillway.platforms.catalogue import describe
 from spillway.platforms.description.generate import generate
-from spillway.protocol.messages import (
-    BatsimConfig,
-    ExecuteJob,
-    JobCompleted,
-    JobState,
-    Message,
-    RegisterProfile,
-    Reply,
-    Request,
-    ResourceInfo,
-    SimulationBegins,
-)
+from spillway.protocol import messages as m
 from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.sharing import Expansion
@@ -40,13 +29,13 @@ from tests.schedulers.jobmodels.dynamic_wire import Told
 from tests.schedulers.jobmodels.wire_rules import WireRules
 from tests.simulator.peers import decoded, listening
 
-DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+DYNAMIC = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 
 
-def machine(config: BatsimConfig) -> SimulationBegins:
+def machine(config: m.BatsimConfig) -> m.SimulationBegins:
     """Eight nodes and a file system (id 8)."""
-    nodes = tuple(ResourceInfo(i, f"n{i}") for i in range(8))
-    return SimulationBegins(0.0, nodes, (ResourceInfo(8, "pfs"),), config=config)
+    nodes = tuple(m.ResourceInfo(i, f"n{i}") for i in range(8))
+    return m.SimulationBegins(0.0, nodes, (m.ResourceInfo(8, "pfs"),), config=config)
 
 
 def job(name: str = "1", walltime_s: float = 1000.0, nodes: int = 2, **changes: Any) -> Job:
@@ -72,31 +61,31 @@ def runtime(records: list[AppRecord], gate: Exclusive, watched: bool = False) ->
 class Wire:
     """A scripted Batsim; every request is checked by the guard."""
 
-    def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC, watched: bool = False) -> None:
+    def __init__(self, *jobs: Job, config: m.BatsimConfig = DYNAMIC, watched: bool = False) -> None:
         self.records: list[AppRecord] = []
         self.runtime = runtime(self.records, Exclusive(), watched)
         self.told = Told(self.runtime, machine(config))
         self.guard = WireRules(config, {"w0": {}})
         self.running: list[str] = []
-        self.log: list[Request] = []
+        self.log: list[m.Request] = []
         first = 0
         for each_job in jobs:
             self.guard.submitted(each_job.id)
             self.apply(self.told.start(each_job, Allocation(tuple(range(first, first + each_job.nodes))), 0.0))
             first += each_job.nodes
 
-    def apply(self, requests: Sequence[Request]) -> None:
+    def apply(self, requests: Sequence[m.Request]) -> None:
         """Take requests."""
         self.guard.check(requests)
         self.log += requests
-        self.running += [request.job_id for request in requests if isinstance(request, ExecuteJob)]
+        self.running += [request.job_id for request in requests if isinstance(request, m.ExecuteJob)]
 
-    def complete(self, sub_id: str, now_s: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
+    def complete(self, sub_id: str, now_s: float, state: m.JobState = m.JobState.COMPLETED_SUCCESSFULLY) -> None:
         """A sub-job ends."""
         self.running.remove(sub_id)
         self.guard.completed((sub_id,))
-        code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -2
-        self.apply(self.told.tell(now_s, JobCompleted(now_s, sub_id, state, code, ())))
+        code = 0 if state is m.JobState.COMPLETED_SUCCESSFULLY else -2
+        self.apply(self.told.tell(now_s, m.JobCompleted(now_s, sub_id, state, code, ())))
 
     def agree(self, steps: Sequence[Step], gained: Allocation | None, now_s: float) -> None:
         """Agree with the first job on changes of size."""
@@ -122,13 +111,13 @@ def test_a_whole_life() -> None:
     wire = Wire(job())
     wire.complete("w0%1!0", 60.0)
     wire.complete("w0%1!1", 120.0)
-    execute, profile = wire.last(ExecuteJob), wire.last(RegisterProfile).profile
+    execute, profile = wire.last(m.ExecuteJob), wire.last(m.RegisterProfile).profile
     assert (execute.alloc, execute.storage_mapping) == ((0, 1), {"pfs": 8})
     assert (profile["type"], profile["bytes_to_write"]) == ("parallel_homogeneous_pfs", 5e9)
     wire.complete("w0%1!2", 130.0)
     for number, now_s in ((3, 190.0), (4, 250.0), (5, 261.0)):
         wire.complete(f"w0%1!{number}", now_s)
-    assert wire.told.ends == {"w0!1": (261.0, JobState.COMPLETED_SUCCESSFULLY)}
+    assert wire.told.ends == {"w0!1": (261.0, m.JobState.COMPLETED_SUCCESSFULLY)}
     record = wire.records[0]
     assert (record.iterations, record.intervals, record.compute_s, record.node_seconds) == (8, 4, 240.0, 522.0)
     assert [(phase.asked_s, phase.end_s) for phase in record.phases] == [(120.0, 130.0), (250.0, 261.0)]
@@ -145,17 +134,17 @@ def test_growing_and_shrinking_at_control_points() -> None:
     assert (view.nodes, view.held, view.settled_nodes) == (2, 5, 3)
     wire.complete("w0%1!0", 60.0)
     assert wire.view.activity is Activity.RESIZE
-    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
+    assert wire.last(m.ExecuteJob).alloc == (0, 1, 2, 5, 7)
     wire.complete("w0%1!1", 63.0)
-    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
-    assert wire.last(RegisterProfile).profile["delay"] == 24.0
+    assert wire.last(m.ExecuteJob).alloc == (0, 1, 2, 5, 7)
+    assert wire.last(m.RegisterProfile).profile["delay"] == 24.0
     for number, now_s in ((2, 87.0), (3, 92.0), (4, 116.0)):
         wire.complete(f"w0%1!{number}", now_s)
-    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7), "those that leave take part in the reconfiguration"
+    assert wire.last(m.ExecuteJob).alloc == (0, 1, 2, 5, 7), "those that leave take part in the reconfiguration"
     assert wire.told.left == []
     wire.complete("w0%1!5", 119.0)
     assert wire.told.left == [("w0!1", (0, 1, 2))]
-    assert wire.last(ExecuteJob).alloc == (0, 1, 2)
+    assert wire.last(m.ExecuteJob).alloc == (0, 1, 2)
     wire.complete("w0%1!6", 159.0)
     wire.complete("w0%1!7", 162.0)
     assert wire.told.ends
@@ -166,7 +155,7 @@ def test_growing_and_shrinking_at_control_points() -> None:
 def test_what_it_needs() -> None:
     """Dynamic jobs, and a description without faults."""
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
-        Wire(job(), config=BatsimConfig())
+        Wire(job(), config=m.BatsimConfig())
     with pytest.raises(RemoteProtocolError, match="control_every: 3 does not divide"):
         Malleable().refuses(job(control_every=3))
 
@@ -185,7 +174,7 @@ def test_the_same_over_zeromq_and_without_profile_reuse(tmp_path: Path) -> None:
         records: list[AppRecord] = []
         session = Session(POLICIES["easy"].build(), runtime(records, Exclusive()))
 
-        def handle(message: Message, session: Session = session) -> Reply:
+        def handle(message: m.Message, session: Session = session) -> m.Reply:
             reply = session.handle(message)
             session.check()
             return reply
@@ -196,7 +185,7 @@ def test_the_same_over_zeromq_and_without_profile_reuse(tmp_path: Path) -> None:
                  "--enable-dynamic-jobs", *flags]
             )  # fmt: skip
         assert code == 0
-        assert [record.state for record in records] == [JobState.COMPLETED_SUCCESSFULLY] * 2
+        assert [record.state for record in records] == [m.JobState.COMPLETED_SUCCESSFULLY] * 2
         assert records[0].phases[0].begin_s < records[1].phases[0].begin_s, "one writes after the other"
         ends.append([record.end_s for record in records])
     assert ends[0] == pytest.approx(ends[1])

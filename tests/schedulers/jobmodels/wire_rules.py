@@ -6,18 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spillway.base.errors import DecisionRefused
-from spillway.protocol.messages import (
-    BatsimConfig,
-    CallMeLater,
-    ExecuteJob,
-    KillJob,
-    NotifyRegistration,
-    RegisterJob,
-    RegisterProfile,
-    RejectJob,
-    Request,
-    SetJobMetadata,
-)
+from spillway.protocol import messages as m
 
 
 class WireRules:
@@ -31,7 +20,7 @@ class WireRules:
         Profiles of the static workloads, by workload.
     """
 
-    def __init__(self, config: BatsimConfig, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, config: m.BatsimConfig, profiles: Mapping[str, Mapping[str, Any]]) -> None:
         self._dynamic = config.dynamic_jobs_enabled
         self._profiles = {workload: set(names) for workload, names in profiles.items()}
         self._submitted: set[str] = set()
@@ -46,44 +35,44 @@ class WireRules:
         for job_id in job_ids:
             self._running.remove(job_id)
 
-    def check(self, requests: Iterable[Request]) -> None:
+    def check(self, requests: Iterable[m.Request]) -> None:
         """Carry requests out; DecisionRefused for one at which Batsim aborts."""
         for request in requests:
             fault = self._fault(request)
             if fault:
                 raise DecisionRefused("", f"{request}: {fault}")
 
-    def _fault(self, request: Request) -> str:
-        if isinstance(request, ExecuteJob):
+    def _fault(self, request: m.Request) -> str:
+        if isinstance(request, m.ExecuteJob):
             given = (request.mapping, request.storage_mapping, request.additional_io_job)
             if request.job_id not in self._submitted:
                 return "was not submitted"
             self._submitted.remove(request.job_id)
             self._running.add(request.job_id)
             return "" if request.alloc and given.count(None) >= 2 else "no hosts, or two options"
-        if isinstance(request, RejectJob):
+        if isinstance(request, m.RejectJob):
             known = request.job_id in self._submitted
             self._submitted.discard(request.job_id)
             return "" if known else "was not submitted"
-        if isinstance(request, KillJob):
+        if isinstance(request, m.KillJob):
             return "" if request.job_ids and self._running.issuperset(request.job_ids) else "does not run"
-        if isinstance(request, CallMeLater):
+        if isinstance(request, m.CallMeLater):
             return "" if request.at >= request.timestamp + 1e-6 else "a call in the past"
-        if isinstance(request, SetJobMetadata):
+        if isinstance(request, m.SetJobMetadata):
             alive = request.job_id in self._submitted or request.job_id in self._running
             return "" if alive and '"' not in request.metadata else "metadata of no job, or with a quote"
         if not self._dynamic:
             return "jobs cannot be registered"
-        if isinstance(request, RegisterProfile):
+        if isinstance(request, m.RegisterProfile):
             names = self._profiles.setdefault(request.workload_name, set())
             fault = "a second time" if request.profile_name in names else ""
             names.add(request.profile_name)
             return fault
-        if isinstance(request, RegisterJob):
+        if isinstance(request, m.RegisterJob):
             return self._registered(request)
-        return "" if isinstance(request, NotifyRegistration) else "no request of a runtime"
+        return "" if isinstance(request, m.NotifyRegistration) else "no request of a runtime"
 
-    def _registered(self, request: RegisterJob) -> str:
+    def _registered(self, request: m.RegisterJob) -> str:
         workload, _, name = request.job_id.partition("!")
         self._submitted.add(request.job_id)
         if not name or "!" in name or not {"id", "subtime", "res", "profile"} <= request.job.keys():

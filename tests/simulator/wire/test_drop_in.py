@@ -13,18 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.protocol.messages import (
-    ExecuteJob,
-    JobCompleted,
-    JobSubmitted,
-    Message,
-    NotifyRegistration,
-    RegisterJob,
-    RegisterProfile,
-    RejectJob,
-    Reply,
-    Request,
-)
+from spillway.protocol import messages as m
 from spillway.simulator.errors import EngineUnavailable
 from spillway.simulator.wire.command import main
 from tests.kit.tables import csv_rows
@@ -45,19 +34,19 @@ class FirstFit:
         self._transfers: dict[str, str] = {}
         self._all_here = False
 
-    def handle(self, message: Message) -> Reply:
+    def handle(self, message: m.Message) -> m.Reply:
         """Answer a message."""
-        return Reply(message.now, tuple(self._requests(message)))
+        return m.Reply(message.now, tuple(self._requests(message)))
 
-    def _requests(self, message: Message) -> Iterable[Request]:
+    def _requests(self, message: m.Message) -> Iterable[m.Request]:
         now = message.now
         for event in message.events:
-            if isinstance(event, JobSubmitted):
+            if isinstance(event, m.JobSubmitted):
                 if event.job["res"] > COMPUTE_COUNT:
-                    yield RejectJob(now, event.job_id)
+                    yield m.RejectJob(now, event.job_id)
                 else:
                     self._queue.append((event.job_id, event.job["res"]))
-            elif isinstance(event, JobCompleted):
+            elif isinstance(event, m.JobCompleted):
                 if event.job_id.startswith("w0!"):
                     self._free.update(event.alloc)
                     yield from self._transfer(event.job_id, now)
@@ -69,19 +58,19 @@ class FirstFit:
             job_id, count = self._queue.pop(0)
             nodes = tuple(sorted(self._free)[:count])
             self._free.difference_update(nodes)
-            yield ExecuteJob(now, job_id, nodes)
+            yield m.ExecuteJob(now, job_id, nodes)
         if self._all_here and not self._queue and not self._transfers and len(self._free) == COMPUTE_COUNT:
             self._all_here = False
-            yield NotifyRegistration(now, True)
+            yield m.NotifyRegistration(now, True)
 
-    def _transfer(self, after: str, now: float) -> Iterable[Request]:
+    def _transfer(self, after: str, now: float) -> Iterable[m.Request]:
         name = after.replace("!", "_")
         profile = {"type": "data_staging", "nb_bytes": 3_000_000_000, "from": "a", "to": "b"}
         job_id = f"io!{name}"
         self._transfers[job_id] = after
-        yield RegisterProfile(now, "io", name, profile)
-        yield RegisterJob(now, job_id, {"id": job_id, "subtime": now, "res": 2, "profile": name, "walltime": 900})
-        yield ExecuteJob(now, job_id, (96, 108), storage_mapping={"a": 96, "b": 108})
+        yield m.RegisterProfile(now, "io", name, profile)
+        yield m.RegisterJob(now, job_id, {"id": job_id, "subtime": now, "res": 2, "profile": name, "walltime": 900})
+        yield m.ExecuteJob(now, job_id, (96, 108), storage_mapping={"a": 96, "b": 108})
 
 
 @pytest.fixture(scope="module")

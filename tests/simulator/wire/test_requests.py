@@ -6,19 +6,7 @@ from typing import Any
 
 import pytest
 
-from spillway.protocol.messages import (
-    AnswerEstimate,
-    ChangeJobState,
-    JobCompleted,
-    JobState,
-    KillJob,
-    QueryEnergy,
-    RejectJob,
-    Request,
-    SetJobMetadata,
-    SetResourceState,
-    ToJobMsg,
-)
+from spillway.protocol import messages as m
 from spillway.simulator.errors import SchedulerFault
 from tests.simulator.worlds import execute, jobs, kill, run, scripted
 
@@ -26,7 +14,7 @@ DISK, PFS = 4, 5
 HOMOGENEOUS = {"p": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
 
 
-def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
+def fault(data: dict[str, Any], *requests: m.Request, **options: Any) -> str:
     """The message that a reply to the first submissions provokes."""
     with pytest.raises(SchedulerFault) as caught:
         run(data, scripted((), requests), **options)
@@ -48,20 +36,20 @@ def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
     (execute("w0!2", 0, 1, mapping={0: 0, 2: 1}), "without a gap"),
     (execute("w0!2", 0, 1, mapping={0: 0, 1: 2}), "place 2 of an allocation of 2"),
     (execute("w0!1", DISK), "compute 1e+09 flop on the storage host 4 ('disk')"),
-    (RejectJob(0.0, "w0!9"), "REJECT_JOB: it does not exist"),
+    (m.RejectJob(0.0, "w0!9"), "REJECT_JOB: it does not exist"),
     (kill("w0!1"), "'w0!1': only a running job can be killed, it is SUBMITTED"),
     (kill("w0!7"), "'w0!7': it does not exist"),
-    (KillJob(0.0, ()), "'job_ids' must name at least one job"),
-    (SetJobMetadata(0.0, "w0!9", "x"), "SET_JOB_METADATA: it does not exist"),
-    (SetJobMetadata(0.0, "w0!1", 'a"b'), "must not contain a double quote"),
-    (ToJobMsg(0.0, "w0!9", "x"), "TO_JOB_MSG: it does not exist"),
-    (QueryEnergy(0.0), "QUERY: a request for the consumed energy needs --energy"),
-    (SetResourceState(0.0, (0,), 1), "SET_RESOURCE_STATE: changing power states needs --energy"),
-    (ChangeJobState(0.0, "w0!1", JobState.REJECTED), "Batsim 4.2.1 can only change SUBMITTED to RUNNING"),
-    (ChangeJobState(0.0, "w0!1", JobState.COMPLETED_FAILED), "'job_state' must be one of"),
-    (ChangeJobState(0.0, "w0!1", JobState.SUBMITTED), "'job_state' must be one of"),
+    (m.KillJob(0.0, ()), "'job_ids' must name at least one job"),
+    (m.SetJobMetadata(0.0, "w0!9", "x"), "SET_JOB_METADATA: it does not exist"),
+    (m.SetJobMetadata(0.0, "w0!1", 'a"b'), "must not contain a double quote"),
+    (m.ToJobMsg(0.0, "w0!9", "x"), "TO_JOB_MSG: it does not exist"),
+    (m.QueryEnergy(0.0), "QUERY: a request for the consumed energy needs --energy"),
+    (m.SetResourceState(0.0, (0,), 1), "SET_RESOURCE_STATE: changing power states needs --energy"),
+    (m.ChangeJobState(0.0, "w0!1", m.JobState.REJECTED), "Batsim 4.2.1 can only change SUBMITTED to RUNNING"),
+    (m.ChangeJobState(0.0, "w0!1", m.JobState.COMPLETED_FAILED), "'job_state' must be one of"),
+    (m.ChangeJobState(0.0, "w0!1", m.JobState.SUBMITTED), "'job_state' must be one of"),
 ])  # fmt: skip
-def test_illegal_requests(request_: Request, expected: str) -> None:
+def test_illegal_requests(request_: m.Request, expected: str) -> None:
     """Each ends the simulation with a message that names the job, the rule and the place."""
     message = fault(jobs({}, {"res": 2}, profiles=HOMOGENEOUS), request_)
     assert expected in message
@@ -76,13 +64,13 @@ def test_executed_twice() -> None:
 
 def test_rejected_then_executed() -> None:
     """A rejected job stays known until the next message, but cannot run."""
-    assert "it is REJECTED" in fault(jobs({}), RejectJob(0.0, "w0!1"), execute("w0!1", 0))
+    assert "it is REJECTED" in fault(jobs({}), m.RejectJob(0.0, "w0!1"), execute("w0!1", 0))
 
 
 def test_reported_jobs_are_forgotten() -> None:
     """After the message with its completion, any event that names a job is an error (batsim4.md 4.4)."""
     data = jobs({}, {"subtime": 60})
-    requests = scripted((), (execute("w0!1", 0),), (SetJobMetadata(0.0, "w0!1", "late"),))
+    requests = scripted((), (execute("w0!1", 0),), (m.SetJobMetadata(0.0, "w0!1", "late"),))
     with pytest.raises(SchedulerFault, match="it does not exist any more: it ended or was rejected"):
         run(data, requests)
 
@@ -111,13 +99,13 @@ def test_mapping_puts_executors_on_hosts() -> None:
     """Two executors on one host are one allocated machine, and the job's size counts executors."""
     data = jobs({"res": 2}, profiles=HOMOGENEOUS)
     _, scheduler = run(data, scripted((), (execute("w0!1", 3, mapping={0: 0, 1: 0}),)))
-    assert scheduler.events(JobCompleted)[0].alloc == (3,)
+    assert scheduler.events(m.JobCompleted)[0].alloc == (3,)
 
 
 def test_allocation_is_sorted() -> None:
     """Ids may come in any order and twice; they are reported sorted, each once."""
     _, scheduler = run(jobs({"res": 3}), scripted((), (execute("w0!1", 3, 1, 2, 1),)))
-    assert scheduler.events(JobCompleted)[0].alloc == (1, 2, 3)
+    assert scheduler.events(m.JobCompleted)[0].alloc == (1, 2, 3)
 
 
 def test_total_profiles_run_anywhere() -> None:
@@ -129,7 +117,7 @@ def test_total_profiles_run_anywhere() -> None:
     data = jobs({"res": 1}, {"res": 9, "profile": "s"}, profiles=profiles)
     result, scheduler = run(data, scripted((), (execute("w0!1", 0, 1), execute("w0!2", 2, 3))))
     assert result.totals.success == 2
-    assert [e.timestamp for e in scheduler.events(JobCompleted)] == [pytest.approx(2.5), pytest.approx(4.5)]
+    assert [e.timestamp for e in scheduler.events(m.JobCompleted)] == [pytest.approx(2.5), pytest.approx(4.5)]
 
 
 def test_mixed_sequence_is_not_elastic() -> None:
@@ -144,7 +132,7 @@ def test_mixed_sequence_is_not_elastic() -> None:
 
 def test_declared_running() -> None:
     """SUBMITTED to RUNNING is the one change that works; the job never ends, and cannot be killed."""
-    change = ChangeJobState(0.0, "w0!1", JobState.RUNNING)
+    change = m.ChangeJobState(0.0, "w0!1", m.JobState.RUNNING)
     result, _ = run(jobs({}), scripted((), (change,)))
     assert result.deadlocked
     assert "RUNNING by CHANGE_JOB_STATE only" in fault(jobs({}), change, kill("w0!1"))
@@ -152,7 +140,7 @@ def test_declared_running() -> None:
 
 def test_estimates_are_ignored() -> None:
     """An ANSWER is read and has no effect."""
-    result, _ = run(jobs({}), scripted((), (AnswerEstimate(0.0, "w0!1", 3.0), execute("w0!1", 0))))
+    result, _ = run(jobs({}), scripted((), (m.AnswerEstimate(0.0, "w0!1", 3.0), execute("w0!1", 0))))
     assert result.totals.success == 1
 
 
@@ -169,11 +157,11 @@ class _NoRequest:
 def test_return_codes() -> None:
     """`ret` above 0 is a failure, with that return code (batsim4.md 4.4)."""
     _, scheduler = run(jobs({}, profiles={"p": {"type": "delay", "delay": 1, "ret": 3}}))
-    (event,) = scheduler.events(JobCompleted)
-    assert (event.state, event.return_code) == (JobState.COMPLETED_FAILED, 3)
+    (event,) = scheduler.events(m.JobCompleted)
+    assert (event.state, event.return_code) == (m.JobState.COMPLETED_FAILED, 3)
 
 
 def test_ret_minus_one_is_misread() -> None:
     """`ret` -1 is taken for the walltime, as in Batsim."""
     _, scheduler = run(jobs({}, profiles={"p": {"type": "delay", "delay": 1, "ret": -1}}))
-    assert scheduler.events(JobCompleted)[0].state is JobState.COMPLETED_WALLTIME_REACHED
+    assert scheduler.events(m.JobCompleted)[0].state is m.JobState.COMPLETED_WALLTIME_REACHED
