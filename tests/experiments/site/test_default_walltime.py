@@ -8,6 +8,7 @@ import pytest
 
 from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows
+from tests.kit.workloads import delays
 
 _SITE = """
 nodes = 4
@@ -23,13 +24,11 @@ default_s = 100
 def test_the_default_walltime_is_enforced(tmp_path: Path, model: str) -> None:
     """Job 1 states no walltime and would run for 300 s: it is killed after 100 s, when job 2, which needs all nodes,
     starts. Job 2 states 200 s, more than the default, and runs for 150; 3 ends before its default walltime is over."""
-    runs = {1: 300, 2: 150, 3: 50}
-    profiles = {str(run): {"type": "delay", "delay": run} for run in runs.values()}
-    jobs = [{"id": job, "subtime": job - 1, "res": 4, "profile": str(run)} for job, run in runs.items()]
-    jobs[1]["walltime"] = 200
+    jobs = [{"seconds": 300}, {"subtime": 1, "seconds": 150, "walltime": 200}, {"subtime": 2, "seconds": 50}]
     (tmp_path / "site.toml").write_text(_SITE)
-    data = {"nb_res": 4, "jobs": jobs, "profiles": profiles}
-    folder = play_run(tmp_path, data, "--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml"))
+    folder = play_run(
+        tmp_path, delays(4, jobs, res=4), "--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml")
+    )
     rows = {int(row["job_id"]): row for row in csv_rows(folder / "jobs.csv")}
     ends = {job: (row["success"], round(float(row["finish_time"]))) for job, row in rows.items()}
     assert ends == {1: ("0", 100), 2: ("1", 250), 3: ("1", 300)}

@@ -12,6 +12,7 @@ import pytest
 from spillway.experiments.cli import main
 from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows, starts
+from tests.kit.workloads import delays
 
 Row = Mapping[str, str]
 
@@ -21,13 +22,7 @@ POLICIES = ("fcfs", "easy", "conservative", "plan", "slurm-backfill")
 
 def played(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path:
     """Play jobs of 50 s that request 100 s, on four nodes; the run's folder."""
-    every = {"subtime": 0, "res": 4, "walltime": 100, "profile": "long"}
-    workload = {
-        "nb_res": 4,
-        "jobs": [{"id": str(number), **every, **job} for number, job in enumerate(jobs, start=1)],
-        "profiles": {"long": {"type": "delay", "delay": 50}},
-    }
-    return play_run(folder, workload, "--platform", "nodes:4", *options)
+    return play_run(folder, delays(4, jobs, res=4, walltime=100, seconds=50), "--platform", "nodes:4", *options)
 
 
 def left(folder: Path) -> dict[str, tuple[int, str]]:

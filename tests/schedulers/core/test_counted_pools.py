@@ -12,6 +12,7 @@ from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Limits, Scheduler
+from tests.kit.workloads import delays
 from tests.properties.test_passes import play
 
 TWO = Site(licenses=(License("matlab", 4), License("ansys", 10)))
@@ -46,19 +47,12 @@ def test_a_site_without_pools() -> None:
 
 def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, int, int]]) -> dict[str, int]:
     """Start of each job, in whole seconds, of (submission, nodes, licenses of four, seconds) on eight nodes."""
-    data: dict[str, Any] = {
-        "nb_res": 8,
-        "jobs": [
-            {
-                "id": number, "subtime": submitted, "res": nodes, "walltime": seconds + 1, "profile": str(seconds),
-                "licenses": f"matlab:{licenses}",
-            }
-            for number, (submitted, nodes, licenses, seconds) in enumerate(jobs)
-        ],
-        "profiles": {str(seconds): {"type": "delay", "delay": seconds} for *_, seconds in jobs},
-    }  # fmt: skip
+    listed = [
+        {"subtime": at, "res": nodes, "seconds": seconds, "walltime": seconds + 1, "licenses": f"matlab:{licenses}"}
+        for at, nodes, licenses, seconds in jobs
+    ]
     site = site_text(Site(licenses=(License("matlab", 4),)))
-    lines = play(SessionSpec(policy, options, settings={"site": site}), data, check=True)[0]
+    lines = play(SessionSpec(policy, options, settings={"site": site}), delays(8, listed, first=0), check=True)[0]
     return {job_id.rsplit("!", 1)[-1]: round(now_s) for now_s, what, job_id, *_ in lines if what == "started"}
 
 
@@ -260,13 +254,7 @@ def test_a_job_starts_beside_an_overdrawn_limit_that_it_does_not_count_to() -> N
         associations=(Association("lab", limits=Limits(group_jobs=0)), Association("lab", "ann", default=True)),
         qos=(Qos("normal", limits=Limits(group_jobs=3)),),
     )
-    data: dict[str, Any] = {
-        "nb_res": 8,
-        "jobs": [
-            {"id": n, "subtime": n, "res": 1, "walltime": 11, "profile": "p", "user": user}
-            for n, user in enumerate(("ann", "eve"))
-        ],
-        "profiles": {"p": {"type": "delay", "delay": 10}},
-    }
+    jobs = [{"subtime": n, "user": user} for n, user in enumerate(("ann", "eve"))]
+    data = delays(8, jobs, walltime=11, seconds=10)
     lines = play(SessionSpec("easy", settings={"site": site_text(site)}), data, check=True)[0]
     assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 1]

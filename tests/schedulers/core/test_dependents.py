@@ -19,19 +19,14 @@ from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind,
 from spillway.schedulers.model.job import Job
 from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows, starts
+from tests.kit.workloads import delays
 
 Row = Mapping[str, str]
 
 
 def _run(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path:
     """Play jobs of 50 s on four nodes; the run's folder."""
-    every = {"subtime": 0, "res": 1, "walltime": 100, "profile": "long"}
-    workload = {
-        "nb_res": 4,
-        "jobs": [{"id": number, **every, **job} for number, job in enumerate(jobs, start=1)],
-        "profiles": {"long": {"type": "delay", "delay": 50}, "longer": {"type": "delay", "delay": 500}},
-    }
-    return play_run(folder, workload, "--platform", "nodes:4", *options)
+    return play_run(folder, delays(4, jobs, walltime=100, seconds=50), "--platform", "nodes:4", *options)
 
 
 @pytest.mark.parametrize("options", [[], ["--transport", "zmq"], ["--thesis-literal"]], ids=["direct", "zmq", "event"])
@@ -46,7 +41,7 @@ def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
         tmp_path,
         [
             {"res": 4},
-            {"profile": "longer", "depends": "afterok:1"},
+            {"seconds": 500, "depends": "afterok:1"},
             {"depends": "afterok:1"},
             {"depends": "after:1+1"},
             {"depends": "afternotok:1"},
@@ -264,7 +259,7 @@ _JOBS = st.lists(
         {
             "subtime": st.integers(0, 200),
             "res": st.integers(1, 4),
-            "profile": st.sampled_from(["long", "longer"]),
+            "seconds": st.sampled_from([50, 500]),
             "kind": st.sampled_from(["", "after", "afterany", "afterok", "afternotok"]),
             "on": st.lists(st.integers(1, 12), min_size=1, max_size=2, unique=True),
             "joint": st.sampled_from([",", "?"]),
@@ -285,7 +280,7 @@ _JOBS = st.lists(
 def test_no_job_starts_before_what_it_depends_on(drawn: list[dict[str, Any]], policy: str, model: str) -> None:
     """Also across circles and jobs that do not exist: every job ends or is rejected, and conditions hold at starts."""
     jobs = [
-        {name: job[name] for name in ("subtime", "res", "profile")}
+        {name: job[name] for name in ("subtime", "res", "seconds")}
         | ({"depends": job["joint"].join(f"{job['kind']}:{on}" for on in job["on"])} if job["kind"] else {})
         | ({"array": job["limit"], "array_limit": job["limit"]} if job["limit"] else {})
         for job in drawn

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -17,6 +15,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.model.site import Site, faults, site_text
 from spillway.schedulers.model.site_parts import Layer, Resource
+from tests.kit.workloads import delays
 from tests.properties.test_passes import play
 
 NATURAL = Resource("natural", 1, (Layer("top", "0-31", 50), Layer("low1", "0-15", 100), Layer("low2", "16-31", 100)))
@@ -73,14 +72,7 @@ def requesting(licenses: str, nodes: int = 1, site: Site = SITE) -> Job:
 
 def started(licenses: str, jobs: int, nodes: int = 1, policy: str = "easy") -> list[Allocation]:
     """Allocations of those of equal jobs that start at once on 32 nodes."""
-    data: dict[str, Any] = {
-        "nb_res": 32,
-        "jobs": [
-            {"id": n, "subtime": 0, "res": nodes, "walltime": 11, "profile": "p", "licenses": licenses}
-            for n in range(jobs)
-        ],
-        "profiles": {"p": {"type": "delay", "delay": 10}},
-    }
+    data = delays(32, [{}] * jobs, res=nodes, walltime=11, seconds=10, licenses=licenses)
     lines = play(SessionSpec(policy, settings={"site": site_text(SITE)}), data, check=True, platform=PLATFORM)[0]
     assert sum(what == "started" for _, what, *_ in lines) == jobs
     return [found[0] for now_s, what, _, *found in lines if what == "started" and now_s < 1]

@@ -23,6 +23,7 @@ from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finis
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
 from tests.kit.tables import csv_rows
+from tests.kit.workloads import delays
 from tests.properties.outage_world import Change, play
 from tests.properties.small_world import GB, NODES, execute, runs
 
@@ -32,9 +33,9 @@ Rows = dict[str, dict[str, str]]
 
 
 def job(number: int, at: float, nodes: int, seconds: float = 10.0, **fields: Any) -> dict[str, Any]:
-    """A job of a walltime twice as long as it runs; its profile is named by its seconds."""
-    walltime = 2 * seconds
-    return {"id": str(number), "subtime": at, "res": nodes, "walltime": walltime, "profile": f"{seconds:g}", **fields}
+    """A job of a walltime twice as long as it runs."""
+    stated = {"id": str(number), "subtime": at, "res": nodes, "walltime": 2 * seconds}
+    return {**stated, "seconds": seconds, **fields}
 
 
 def created(name: str, gigabytes: float, stripes: int = 2) -> list[dict[str, Any]]:
@@ -42,18 +43,12 @@ def created(name: str, gigabytes: float, stripes: int = 2) -> list[dict[str, Any
     return [{"name": name, "bytes": gigabytes * GB, "stripes": stripes}]
 
 
-def workload_of(jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    """A Batsim workload of these jobs, each as long as its profile is called."""
-    profiles = {str(each_job["profile"]): {"type": "delay", "delay": float(each_job["profile"])} for each_job in jobs}
-    return {"nb_res": NODES, "jobs": jobs, "profiles": profiles}
-
-
 def played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: list[dict[str, Any]], policy: str = "easy", **session: str
 ) -> tuple[Rows, list[dict[str, str]], Session]:
     """Rows of jobs.csv by id, rows of persistent.csv, and the session in the end."""
     model = "timeshared" if policy.startswith("gang") else "rigid"
-    (run,) = runs(tmp_path, model, workload_of(jobs), [policy], session=session, transports=(Transport.DIRECT,))
+    (run,) = runs(tmp_path, model, delays(NODES, jobs), [policy], session=session, transports=(Transport.DIRECT,))
     session_then = execute(run, tmp_path, monkeypatch)
     tables = {name: [row for path in tmp_path.rglob(name) for row in csv_rows(path)] for name in TABLES}
     return {row["job_id"]: row for row in tables["jobs.csv"]}, tables["persistent.csv"], session_then
@@ -124,7 +119,7 @@ def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
         job(2, 10.0, 2, bb_total=2 * GB, user="u"),
     ]
     spec = SessionSpec("easy", settings={"bb_life": "slurm", "bb_user_limit": 12 * GB})
-    found = play(tmp_path, spec, workload_of(jobs), [(5.0, False, (8,)), (60.0, True, (8,))])
+    found = play(tmp_path, spec, delays(NODES, jobs), [(5.0, False, (8,)), (60.0, True, (8,))])
     starts = {name: round(time_s) for time_s, what, name in found.watch.story if what == "started"}
     assert not any(what == "evicted" for _, what, _ in found.watch.story)
     assert (starts["w0!1"], starts["w0!2"]) == (60, 70)
@@ -162,7 +157,7 @@ def test_objects_and_bytes_give_the_same(tmp_path: Path, monkeypatch: pytest.Mon
         job(2, 1.0, 0, bb_destroy=["a"]),
     ]
     transports = (Transport.DIRECT, Transport.BYTES)
-    data = workload_of(jobs)
+    data = delays(NODES, jobs)
     data["profiles"] = {name: {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6} for name in data["profiles"]}
     tables = []
     for run in runs(tmp_path, "io", data, ["easy"], transports=transports):
@@ -179,7 +174,7 @@ def test_a_job_without_nodes_has_no_uncontended_time(tmp_path: Path) -> None:
         job(1, 0.5, 2, 20.0, bb_use=["a"], bb=10**9),
         job(2, 1.0, 0, bb_destroy=["a"]),
     ]
-    (run,) = runs(tmp_path, "io", workload_of(jobs), ["easy"])
+    (run,) = runs(tmp_path, "io", delays(NODES, jobs), ["easy"])
     single.execute(Task(run, tmp_path, Playing()))
     rows = {row["job_id"]: row["uncontended_s"] for row in csv_rows(tmp_path / run.id / "jobs.csv")}
     assert (rows["0"], rows["2"]) == ("", "")
@@ -199,7 +194,7 @@ def test_a_buffer_outlasts_an_outage_of_its_storage_node(rule: str, starts: dict
         job(3, 31.0, 0, bb_destroy=["a"]),
     ]
     changes: list[Change] = [(20.0, False, (8,)), (60.0, True, (8,))]
-    done = play(tmp_path, SessionSpec("easy", settings={"on_outage": rule}), workload_of(jobs), changes)
+    done = play(tmp_path, SessionSpec("easy", settings={"on_outage": rule}), delays(NODES, jobs), changes)
     found = {name: float(done.rows[name]["starting_time"]) for name in starts}
     assert found == pytest.approx(starts, abs=0.01)
     assert done.session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]

@@ -19,6 +19,7 @@ from spillway.schedulers.model.site_parts import Gpus, Layer, Resource
 from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
 from tests.kit.story import Story
+from tests.kit.workloads import delays
 
 MACHINE_OF_12 = build(read_description(MACHINE.format(nodes=12, capacity=8 * 10**9), "slurm", builtin_files()))
 ON_THE_SECOND = {"bf_interval": 1.0, "bf_resolution": 1.0, "batch_sched_delay": 0.0, "release": "24.11"}
@@ -26,18 +27,14 @@ ON_THE_SECOND = {"bf_interval": 1.0, "bf_resolution": 1.0, "batch_sched_delay": 
 
 def job(number: int, at_s: float, nodes: int, runs_s: float, **more: Any) -> dict[str, Any]:
     """A job that runs as long as it states."""
-    return {"id": number, "subtime": at_s, "res": nodes, "walltime": runs_s + 1, "profile": f"{runs_s}", **more}
+    return {"id": number, "subtime": at_s, "res": nodes, "walltime": runs_s + 1, "seconds": runs_s, **more}
 
 
 def starts(
     site: Site, jobs: list[dict[str, Any]], settings: Mapping[str, str] = MappingProxyType({}), **options: Any
 ) -> dict[int, tuple[float, tuple[int, ...]]]:
     """Start in whole seconds and nodes of each job on twelve nodes."""
-    data = {
-        "nb_res": 12,
-        "jobs": jobs,
-        "profiles": {each_job["profile"]: {"type": "delay", "delay": float(each_job["profile"])} for each_job in jobs},
-    }
+    data = delays(12, jobs)
     story = Story()
     spec = SessionSpec("slurm-backfill", ON_THE_SECOND | options, settings={"site": site_text(site), **settings})
     converse(spec.session(story), MACHINE_OF_12, data, spec=spec, engine=FixedEngine, check=False)

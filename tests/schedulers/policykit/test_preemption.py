@@ -16,10 +16,10 @@ from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import View
-from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
 from tests.kit.play import converse
 from tests.kit.story import Preempted, Story
+from tests.kit.workloads import delays
 from tests.properties.checked import TINY, play_checked
 
 GB = 10**9
@@ -51,18 +51,8 @@ def play(
     settings = {"site": site_text(site), **settings}
     spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
     story = Story("name", 0)
-    assert play_checked(spec, _workload(jobs), story).finished
+    assert play_checked(spec, workload_from_object(delays(8, jobs)), story).finished
     return story
-
-
-def _workload(jobs: Sequence[Mapping[str, Any]]) -> Workload:
-    """Jobs 1, 2, ..., each with a profile of its own."""
-    listed = [
-        {"id": str(number), **{key: value for key, value in one.items() if key != "seconds"}, "profile": str(number)}
-        for number, one in enumerate(jobs, start=1)
-    ]
-    profiles = {str(number): {"type": "delay", "delay": one["seconds"]} for number, one in enumerate(jobs, start=1)}
-    return workload_from_object({"nb_res": 8, "jobs": listed, "profiles": profiles})
 
 
 def states(story: Story) -> dict[str, str]:
@@ -316,7 +306,7 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
     spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
     session = spec.session(policy=Rogue(decide))
     with pytest.raises(DecisionRefused, match=words):
-        converse(session, TINY, _workload(jobs))
+        converse(session, TINY, workload_from_object(delays(8, jobs)))
 
 
 def test_what_the_simulator_must_offer() -> None:

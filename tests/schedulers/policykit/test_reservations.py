@@ -18,6 +18,7 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Reservation
 from tests.kit.runs import play_run
 from tests.kit.tables import csv_rows, starts
+from tests.kit.workloads import delays
 from tests.schedulers.policykit.test_preemption import GB, play
 
 _SITE = """
@@ -45,15 +46,11 @@ def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], reservation: str, *op
     """Play jobs on the four nodes of a site with a reservation, under easy if no policy is named; the run's folder."""
     folder.mkdir(exist_ok=True)
     (folder / "site.toml").write_text(_SITE + reservation)
-    listed, profiles = [], {}
-    for number, job in enumerate(jobs, start=1):
-        named = {key: value for key, value in job.items() if key not in ("at", "run", "nodes")}
-        profiles[str(job["run"])] = {"type": "delay", "delay": job["run"]}
-        listed.append({"id": number, "subtime": job["at"], "res": job["nodes"], "profile": str(job["run"])} | named)
+    names = {"at": "subtime", "nodes": "res", "run": "seconds"}
+    data = delays(4, [{names.get(name, name): value for name, value in job.items()} for job in jobs])
     chosen = [] if "--policy" in options else ["--policy", "easy"]
     chosen += [] if "--platform" in options else ["--platform", "nodes:4"]
     chosen += [] if "--begins" in options else ["--begins", "1970-01-01"]
-    data = {"nb_res": 4, "jobs": listed, "profiles": profiles}
     return play_run(folder, data, *chosen, "--site", str(folder / "site.toml"), *options)
 
 
@@ -311,9 +308,8 @@ def test_a_window_of_a_millisecond(policy: str, tmp_path: Path) -> None:
         'nodes = 4\n[[reservation]]\nname = "r"\nstart = 1970-01-01T00:00:40\nlength_s = 0.001\nevery_s = 1.0\n'
         'nodes = "0"\n'
     )
-    jobs = [{"id": str(n), "subtime": n * 10.5, "res": 1 + n % 3, "walltime": 400, "profile": "d"} for n in range(8)]
-    profiles = {"d": {"type": "delay", "delay": 330}}
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    jobs = [{"subtime": n * 10.5, "res": 1 + n % 3, "walltime": 400, "seconds": 330} for n in range(8)]
+    (tmp_path / "w.json").write_text(json.dumps(delays(4, jobs)))
     options = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:4", "-p", policy, "--engine", "fixed"]
     options += ["--begins", "1970-01-01T00:00:00", "--no-plots", "--no-replay", "--out", str(tmp_path / "out")]
     assert main(["run", str(tmp_path / "w.json"), *options]) == 0

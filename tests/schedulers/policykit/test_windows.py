@@ -19,6 +19,7 @@ from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.policykit.reservations import Window, parse_windows
 from tests.kit.runs import play_run
+from tests.kit.workloads import delays
 
 LATE_S = 0.01
 """Message latency: a job that is killed at its walltime ends a little later."""
@@ -26,15 +27,8 @@ LATE_S = 0.01
 
 def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], policy: str, windows: str, *options: str) -> bytes:
     """Play jobs on four nodes; the table of jobs."""
-    profiles = {str(job["run"]): {"type": "delay", "delay": job["run"]} for job in jobs}
-    names = {"at": "subtime", "nodes": "res", "walltime": "walltime"}
-    listed = [
-        {"id": number, "profile": str(job["run"])} | {name: job[own] for own, name in names.items()}
-        for number, job in enumerate(jobs, start=1)
-    ]
-    data = {"nb_res": 4, "jobs": listed, "profiles": profiles}
     chosen = ("--policy", policy, "--platform", "nodes:4", "--maintenance", windows, *options)
-    return (play_run(folder, data, *chosen) / "jobs.csv").read_bytes()
+    return (play_run(folder, delays(4, jobs), *chosen) / "jobs.csv").read_bytes()
 
 
 def _rows(table: bytes) -> dict[int, Mapping[str, str]]:
@@ -42,7 +36,7 @@ def _rows(table: bytes) -> dict[int, Mapping[str, str]]:
 
 
 def _job(at: int, nodes: int, run: int, walltime: int) -> Mapping[str, int]:
-    return {"at": at, "nodes": nodes, "run": run, "walltime": walltime}
+    return {"subtime": at, "res": nodes, "seconds": run, "walltime": walltime}
 
 
 def test_a_window_that_is_over_at_the_begin() -> None:
