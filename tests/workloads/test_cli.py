@@ -11,7 +11,6 @@ import pytest
 
 from spillway.workloads import read_batsim, read_swf
 from spillway.workloads.cli import main
-from tests.kit.cases import cases
 from tests.workloads.conftest import DATA
 
 SMALL = str(DATA / "swf" / "small.swf")
@@ -115,15 +114,3 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(log), "--out", none, "--burst-buffers", "none"]) == 0
     assert {p["bb"] for p in read_batsim(none).profiles.values()} == {0}
     assert len({p["bb"] for p in read_batsim(fitted).profiles.values()}) >= 1
-
-
-ERRORS = dict(cases("workload-commands"))
-
-
-@pytest.mark.parametrize("command", ERRORS)
-def test_errors_are_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2 and exactly one line on standard error."""
-    assert main(command.split()) == 2
-    captured = capsys.readouterr()
-    assert captured.err == f"spillway: error: {ERRORS[command]}\n"
-    assert captured.out == ""

@@ -160,14 +160,6 @@ def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFix
     assert "on node_[2-3] of partition p" in said
 
 
-def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """The file, the key, the remedy; exit code 2."""
-    path = tmp_path / "site.toml"
-    path.write_text("[[partition]]\nname = 'p'\ntear = 1\n")
-    assert main([*RUN, "--site", str(path), "--out", str(tmp_path / "out")]) == 2
-    assert f"{path}: partition[0]: unknown key 'tear'" in capsys.readouterr().err
-
-
 def test_the_key_of_a_campaign_file(tmp_path: Path):
     """Relative to the file; a policy may have a site of its own, of as many nodes."""
     (tmp_path / "site.toml").write_text("nodes = 16")

@@ -72,15 +72,6 @@ def test_shorter_spellings(given: list[str], meant: list[str]) -> None:
     assert cli.expanded(given) == meant
 
 
-def test_what_is_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """The nearest command is suggested."""
-    assert cli.main(["reprot", "x"]) == 2
-    assert capsys.readouterr().err == (
-        "spillway: error: expected a command or a campaign file (.toml), got 'reprot'; did you mean 'report'? "
-        "(spillway --help lists the commands)\n"
-    )
-
-
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     """The help names every command in its group; the version is a line."""
     for option in ("--help", "--version"):
@@ -123,16 +114,6 @@ def test_every_parser_is_in_one_style() -> None:
             taken = action.nargs != 0 and not isinstance(action, argparse._SubParsersAction)
             assert action.metavar != "VALUE", (parser.prog, action)
             assert not taken or action.metavar or action.choices, (parser.prog, action)
-
-
-def test_the_beginning_of_options_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    """A short form of several options is no option; -o is an option of a policy only where policies are given."""
-    assert cli.main(["run", "--work", "mine.swf"]) == 2
-    assert "did you mean '--workload' or '--workers'?" in capsys.readouterr().err
-    for action in (["workload", "synth", "kth-like"], ["platform", "generate", "thesis"]):
-        for former in ("-o", "--output"):
-            assert cli.main([*action, former, "x.json"]) == 2
-            assert f"unknown option {former!r}; did you mean '--out'" in capsys.readouterr().err
 
 
 def test_what_cannot_be_combined_is_refused_first(
@@ -207,14 +188,6 @@ def test_a_log_is_named_in_either_way() -> None:
     ]
     assert both[0] == both[1]
     assert both[0].seeds == (4, 5, 6)
-
-
-def test_nothing_to_play_or_too_much(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both are one line."""
-    assert cli.main(["run"]) == 2
-    assert "missing: LOG" in capsys.readouterr().err
-    assert cli.main(["whatif", "a.swf", "-w", "b.swf", "--set", "load=x2"]) == 2
-    assert "expected 1 log, got 2: a.swf, b.swf" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (StopSignal(15), 143)])

@@ -59,23 +59,6 @@ def test_without_burst_buffers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "the machine's size is needed: --nodes N, or --from LOG"),
-        (["--nodes", "4", "--burst-buffer", "7elephants"], "unknown unit 'elephants'"),
-        (["--nodes", "4", "--node-bandwidth", "fast"], "--node-bandwidth: expected a number with a unit"),
-        (["--nodes", "0"], "--nodes: expected a whole number >= 1"),
-    ],
-)
-def test_init_refuses(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line, and nothing is written."""
-    path = tmp_path / "mine.toml"
-    assert main(["platform", "init", str(path), *arguments]) == 2
-    assert message in capsys.readouterr().err
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
     ("source", "lines"),
     [
         ("nodes:100", ["compute nodes: 100 (node_0 ... node_99), 1Gf a core", "storage nodes: 13 x 40GB = 520GB (bb0",

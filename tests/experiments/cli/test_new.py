@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.cli import main
 from spillway.experiments.cli.new import ROOT
 
 NOT_COPIED = (".venv", ".git", "build", "docs", "tests", "results", "*.cpp", "*.hpp")
@@ -64,10 +63,3 @@ def test_what_is_written_passes_its_own_test(copy: Path) -> None:
     assert [line for line in again.stdout.splitlines() if line.isdigit()] == ["2"] * 3
     assert again.stderr.count("there is a file") == 3
     assert [(copy / path).read_text(encoding="utf-8") for path in every] == before
-
-
-@pytest.mark.parametrize("name", ["Shortest", "a_b", "../a", "class", "-a", ""])
-def test_a_name_that_cannot_be_one(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refused with an example, before anything is written."""
-    assert main(["new", "policy", "--", name]) == 2
-    assert "lower-case words joined by dashes" in capsys.readouterr().err

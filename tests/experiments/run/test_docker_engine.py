@@ -69,12 +69,6 @@ def test_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "pip install 'spillway[docker]'" in capsys.readouterr().err
 
 
-def test_an_image_is_for_this_engine_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--image with another engine is a mistake."""
-    assert main([*RUN, "--image", "some/batsim:1", "--out", str(tmp_path / "out")]) == 2
-    assert "an image (some/batsim:1) is for the engine 'docker', but the engine is 'fluid'" in capsys.readouterr().err
-
-
 def test_program_needs_an_image(capsys: pytest.CaptureFixture[str]) -> None:
     """Called by hand without arguments, it prints those that it expects."""
     assert docker_engine.main([]) == 2

@@ -310,9 +310,3 @@ def test_explain_repeats_a_run_that_kept_no_reasons(done: Path, capsys: pytest.C
     assert second.out == first.out
     assert second.err == ""
     (folder / "reasons.csv").unlink()
-
-
-def test_explain_needs_a_finished_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A wrong folder is named."""
-    assert main(["explain", str(tmp_path), "1"]) == 2
-    assert "not the folder of a finished run" in capsys.readouterr().err

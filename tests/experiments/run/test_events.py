@@ -106,18 +106,6 @@ def drained(size: int, time_s: float) -> str:
     return json.dumps(event) + "\n"
 
 
-@pytest.mark.parametrize(("line", "expected"), [
-    (drained(11 * 10**9, 1), "got host 8 and 11,000,000,000 bytes"),
-    (drained(1, 1).replace("8-9", "0"), "8 (10,000,000,000 bytes), 9 (10,000,000,000 bytes); got host 0 and 1 bytes"),
-    (drained(-1, 1), "field 'bytes' must be a whole number of at least 0, got -1"),
-    (drained(1, 1).replace("ge_drained", "ge_drain"), "machine_unavailable and storage_drained"),
-])  # fmt: skip
-def test_a_drain_that_cannot_be(line: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line that names the error, before anything is played."""
-    assert main([*write_inputs(tmp_path, line), "--out", str(tmp_path / "out")]) == 2
-    assert expected in "".join(capsys.readouterr())
-
-
 def test_a_host_that_never_comes_back_loses_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The run was a deadlock; now the job that lacks the host is named, and the others have ended."""
     arguments = write_inputs(tmp_path, OUT.replace("0-5", "3").replace("50", "1"))

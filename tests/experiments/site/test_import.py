@@ -1,7 +1,7 @@
 """A site's own files into its description: their contents, assumptions for missing ones, refused ones.
 
 The files of the small site are in ``tests/data/site``: 16 nodes in three partitions, accounts below ``science``, two
-licences; values below were read off them by hand.
+licences; ``imported.toml`` was compared with them by hand.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from spillway.base.files import parse_toml
 from spillway.experiments.cli import main
 from spillway.experiments.site.site_import import imported, imported_texts
 from spillway.schedulers.model.preemption import Preemption
-from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
-from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site import Association, License, Partition, Site, Weights, parse_site, site_text
+from spillway.schedulers.model.site_parts import Buffers, Layer, Limits, Resource
 from spillway.schedulers.site_file import read_site, site_of
 from tests.kit.cases import cases
 
@@ -49,14 +49,12 @@ def small() -> Site:
     return of(*FILES)[0]
 
 
-def test_partitions_and_nodes(small: Site):
-    """Node login1 is in no partition; a draining partition takes no jobs; MinNodes 0 is 1."""
-    assert (small.name, small.nodes) == ("small", 16)
-    assert small.partitions == (
-        Partition("standard", "0-11", longest_s=DAY_S, default_s=3600.0, default=True, preempts="off"),
-        Partition("long", "8-11", 2, 5, 7 * DAY_S, most_nodes=2, accepting=False, preempts="requeue"),
-        Partition("gpu", "12-15", qos="gpu", accounts=("physics",), not_qos=("long",), preempts="off", grace_s=120.0),
-    )
+def test_the_small_site():
+    """All of it, as ``imported.toml`` has it: login1 is in no partition, a draining partition takes no jobs; MinNodes 0
+    is 1; the tree of accounts by ParentName; the controller's count of licences before slurm.conf's 25; base loads
+    summed; a weekly reservation recurs after seven days; minutes, days-hours and microseconds as Slurm counts them."""
+    lines = [line for line in imported(FILES).text.splitlines() if line and not line.startswith("#")]
+    assert lines == (DATA / "imported.toml").read_text().splitlines()
 
 
 def test_partitions_and_nodes_that_are_out(tmp_path: Path):
@@ -76,82 +74,12 @@ def test_partitions_and_nodes_that_are_out(tmp_path: Path):
     )
 
 
-def test_gpus(small: Site):
-    """Four on each of the last four nodes."""
-    assert small.gpus == (Gpus(4, "12-15"),)
-
-
 @pytest.mark.parametrize(("stated", "count"), [("gpu:4", 4), ("gpu:a100:2(S:0-1),gpu:v100:1(S:1),mps:100", 3),
                                                ("gpu", 1), ("craynetwork:4", 0)])  # fmt: skip
 def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
     """Kinds are added up; brackets state sockets; other resources are no GPUs."""
     node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
     assert sum(kind.count for kind in of(node)[0].gpus) == count
-
-
-def test_accounts(small: Site):
-    """The tree by ParentName; default accounts by 'sacctmgr show user'; the root's own user as an account beside."""
-    found = {(association.account, association.user): association for association in small.associations}
-    assert found["root", ""] == Association("root")
-    assert found["science", ""].shares == 8
-    assert (found["physics", ""].parent, found["physics", ""].shares) == ("science", 3)
-    assert found["physics", "ada"] == Association(
-        "physics", "ada", shares=2, priority=10, default=True, qos=("gpu", "normal"), default_qos="normal",
-        limits=Limits(user_jobs=4, user_submitted=20, job_tres={"node": 8}, job_longest_s=2 * DAY_S),
-    )  # fmt: skip
-    assert found["biology", ""].limits == Limits(group_jobs=50, group_tres={"cpu": 32, "mem": 64 * 2**30})
-    assert (found["biology", "bob"].default, found["biology", "ada"].default) == (True, False)
-
-
-def test_qos(small: Site):
-    """All columns that are kept."""
-    assert small.qos[1] == Qos(
-        "gpu", 100, 2.0,
-        Limits(user_jobs=3, user_tres={"node": 2, "gres/gpu": 8}, job_least_tres={"gres/gpu": 1}, job_longest_s=DAY_S),
-        ("normal",), "requeue", 60.0, 600.0, ("DenyOnLimit",),
-    )  # fmt: skip
-
-
-def test_pools(small: Site):
-    """The controller's count overrides slurm.conf's 25; layers by name, a list in brackets, base loads summed."""
-    assert small.licenses == (License("matlab", 30), License("compiler", 5))
-    flat, power = small.resources
-    assert flat == Resource("flat", 2, (Layer("all", "0-15", 24), Layer("low", "0-7", 12)))
-    assert power == Resource(
-        "power",
-        3,
-        (Layer("hall", "", 14_000, base=750), Layer("rack1", "0-7", -1, "hall"), Layer("rack2", "8-15", 7000, "hall")),
-        {"full_node": 1000},
-    )
-
-
-def test_reservations(small: Site):
-    """2026-12-01 is 20,788 days after 1970-01-01; a weekly one recurs after seven days; login1 is left out."""
-    start_s = 20_788 * DAY_S
-    assert small.reservations == (
-        Reservation(
-            "maintenance", start_s + 8 * 3600, 12 * 3600.0, 0.0, "0-15", tres={"cpu": 68}, users=("root",),
-            flags=("MAINT", "IGNORE_JOBS", "SPEC_NODES"),
-        ),
-        Reservation(
-            "course", start_s + 2 * DAY_S + 9 * 3600, 7200.0, 7 * DAY_S, "0-1", {"matlab": 10}, {"cpu": 8},
-            accounts=("biology",), flags=("WEEKLY", "SPEC_NODES"),
-        ),
-    )  # fmt: skip
-
-
-def test_configuration(small: Site):
-    """Continued lines and comments; minutes, days-hours and microseconds as Slurm counts them."""
-    assert small.weights == Weights(
-        1000, 100_000, 500, 200, 10_000, tres={"cpu": 10, "gres/gpu": 300, "bb/lua": 5}, longest_age_s=3.5 * DAY_S,
-        half_life_s=14 * DAY_S, period_s=300.0, small_relative_to_time=True, flags=("NO_FAIR_TREE",),
-    )  # fmt: skip
-    assert small.scheduler == Scheduler(
-        bf_interval_s=60.0, bf_window_s=2 * DAY_S, bf_max_job_user=20, bf_yield_interval_s=1.0, bf_continue=True,
-        bf_licenses=True, select="linear", preempt="qos", preempts="requeue", exempt_s=300.0, requeue_hold_s=121.0,
-        enforce=("limits", "qos"), others=("defer",),
-    )  # fmt: skip
-    assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, flags=("EnablePersistent", "TeardownFailure"))
 
 
 def test_the_order_of_the_files_does_not_matter(small: Site):

@@ -138,13 +138,6 @@ def test_wrong_arguments(
     assert expected in capsys.readouterr().err
 
 
-def test_a_program_that_is_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """BATSIM names nothing that can be run: that is an error, no skip."""
-    monkeypatch.setenv("BATSIM", "/nowhere/batsim")
-    assert main(["verify-batsim"]) == 2
-    assert "BATSIM='/nowhere/batsim' is no program" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
     [

@@ -44,15 +44,6 @@ def test_idle_nodes_are_shared() -> None:
     assert found[0] == Resize("a", (Step(10, 3),), Reason.EXPAND, 150.0 + 2 * 3.0 + 150.0)
 
 
-def test_who_scales_better_gets_more() -> None:
-    """By speed-up all go to the application without a serial part, up to its maximum."""
-    assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=5)))) == {"b": 5}
-    assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=10)))) == {
-        "a": 2,
-        "b": 8,
-    }
-
-
 def test_an_expansion_must_pay() -> None:
     """Near the end two reconfigurations cost more than they save: 10 iterations on 5 in place of 4 nodes save 30 s."""
     late = view("a", iteration=80)

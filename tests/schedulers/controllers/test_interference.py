@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
 from spillway.schedulers.controllers.observations import Observations
@@ -40,20 +38,6 @@ def test_a_shift_by_hand() -> None:
     """
     found = decide(Interference(), view("a", 200.0), view("b", 210.0))
     assert found == [Resize("a", (Step(24, 2), Step(36, -2)), Reason.SHIFT, 200.0)]
-
-
-def test_figures_7_and_8() -> None:
-    """Phases of 30 s at 100 and 80 s: the one with the shorter of similar periods gives way, whichever wrote last.
-
-    By 50 s if it is the later one (its own length and the 20 s until the overlap), else by the 10 s of overlap.
-    """
-    for periods, chosen, shift_s in (((1000.0, 1020.0), "1", 50.0), ((1020.0, 1000.0), "2", 10.0)):
-        reported: list[Conflict] = []
-        controller = Interference(uncertainty_s=0.0, equal=0.005, similar=0.05, tell=reported.append)
-        first, second = view("1", 100.0, periods[0], io_s=30.0), view("2", 80.0, periods[1], io_s=30.0)
-        for pair in ((first, second), (second, first)):
-            assert [resize.id for resize in decide(controller, *pair)] == [chosen]
-        assert [conflict.shift_s for conflict in reported] == pytest.approx([shift_s, shift_s])
 
 
 def test_refusals_are_told() -> None:

@@ -173,12 +173,6 @@ def test_bad_command_lines(
     assert expected in reported
 
 
-def test_missing_platform(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a platform there is nothing to simulate."""
-    assert main([]) == 2
-    assert "-p/--platform is missing" in capsys.readouterr().err
-
-
 def test_broken_files(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     """Broken inputs are named."""
     text = world[0].read_text()

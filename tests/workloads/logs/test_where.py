@@ -102,12 +102,3 @@ def test_a_batsim_workload_has_nothing_to_choose_by(tmp_path: Path, capsys: pyte
     (tmp_path / "a.json").write_text('{"nb_res": 1, "jobs": [], "profiles": {}}')
     assert main(["run", str(tmp_path / "a.json"), "--where", "user=ann", "--out", str(tmp_path / "out")]) == 2
     assert "--where goes with logs and generators" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [("run",), ("workload", "info"), ("whatif", "--set", "load=x2")])
-def test_an_address_is_no_file(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """Was: "there is no folder 'https:/...'"."""
-    assert main([*words, "https://example.org/logs/site.swf"]) == 2
-    error = capsys.readouterr().err
-    assert "https://example.org/logs/site.swf is an address" in error
-    assert "curl -LO" in error

@@ -34,18 +34,3 @@ def test_both_forms_hold_the_same_jobs(log: str, tmp_path: Path, capsys: pytest.
     assert {job.res for job in one.jobs} == {8}
     assert {profile["type"] for profile in one.profiles.values()} == {"io_stream"}
     assert all("io_bytes" in job.extras for job in two.jobs)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--jobs", "0"], "--jobs: expected a whole number from 1 to"),
-        (["--size-factor", "1e9"], "no size of the model fits"),
-    ],
-)
-def test_refusals(
-    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    """One line, exit code 2."""
-    assert main(["streams", log, "--out", str(tmp_path / "w.json"), *arguments]) == 2
-    assert message in capsys.readouterr().err

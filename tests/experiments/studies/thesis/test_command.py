@@ -77,12 +77,6 @@ def test_every_kind_of_figure_is_there(report: Path) -> None:
     assert not list((report / "figures").glob("*-io-*"))
 
 
-def test_wrong_data_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder without the published inputs is named in one line."""
-    assert main(["study", "thesis", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
-    assert "expected the thesis's files there" in capsys.readouterr().err
-
-
 def point(name: str) -> Point:
     """A point with the schedule of this name."""
     return STUDY.points()[0].replaced(policy=name)
