@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -137,19 +136,3 @@ def test_a_class_that_is_no_job_model(outside: Path) -> None:
     """Failed before: an AttributeError with a traceback everywhere."""
     with pytest.raises(OptionError, match="must derive from"):
         spec_from({"policy": "easy", "model": f"{outside}:Stranger"}).make_model()
-
-
-def test_a_run_with_many_options_is_repeated_by_its_command(
-    outside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Failed before: the folder's name exceeded 255 bytes, and a file beside the caller was not found."""
-    monkeypatch.chdir(tmp_path)
-    where = ["--workload", "kth-like:jobs=3", "--platform", "thesis", "--no-plots", "--workers", "1", "--tau", "60"]
-    assert driver(["run", *where, "--policy", "plan-mean", "--model", "io", "--no-uncontended", "--out", "out"]) == 0
-    (path,) = (tmp_path / "out").glob("*/run.json")
-    words = shlex.split(json.loads(path.read_text())["repeat"])
-    monkeypatch.chdir(tmp_path / "out")
-    assert driver([*words[words.index("run") :], "--no-plots", "--workers", "1"]) == 0
-    (again,) = (tmp_path / "out" / "repeated").glob("*/run.json")
-    for name in ("jobs.csv", "metrics.json"):
-        assert (path.parent / name).read_bytes() == (again.parent / name).read_bytes(), name
