@@ -42,6 +42,40 @@ class Fates(Protocol):
         ...
 
 
+class _Array:
+    """The tasks of an array that no job is named like: it has started, and ended, once all have; it failed if one has.
+
+    Attributes
+    ----------
+    waiting, unfinished
+        Tasks that may not have started, and not ended: those that have are taken from the end when that is asked.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: list[str] = []
+        self.unfinished: list[str] = []
+        self._started_s = self._ended_s = -math.inf
+        self._failed = False
+
+    def last(self, waits: bool) -> str:
+        """A task that has not ended, or not started, by the last :meth:`fate`."""
+        return (self.waiting if waits else self.unfinished)[-1]
+
+    def fate(self, of: Callable[[str], Fate]) -> Fate:
+        """Its fate, from those of its tasks."""
+        while self.waiting and not math.isnan(began_s := of(self.waiting[-1]).began_s):
+            self.waiting.pop()
+            self._started_s = max(self._started_s, began_s)
+        while self.unfinished and not math.isnan((fate := of(self.unfinished[-1])).ended_s):
+            self.unfinished.pop()
+            self._ended_s, self._failed = max(self._ended_s, fate.ended_s), self._failed or fate.failed
+        return Fate(
+            math.nan if self.waiting else self._started_s,
+            math.nan if self.unfinished else self._ended_s,
+            self._failed and not self.unfinished,
+        )
+
+
 class Dependents:
     """Holds submitted jobs until their dependencies are met.
 
@@ -69,6 +103,7 @@ class Dependents:
         self._active: dict[str, set[str]] = {}
         self._queued: dict[str, OrderedDict[str, None]] = {}
         self._stated: dict[str, Dependencies] = {}
+        self._arrays: dict[str, _Array] = {}
 
     @property
     def any(self) -> bool:
@@ -95,10 +130,16 @@ class Dependents:
             self._alike.setdefault(stated.alike, OrderedDict())[job.id] = None
         if stated.alike is not None or stated.limit:
             self._stated[job.id] = stated
+        if stated.array and stated.array != job.id and not known(stated.array):
+            array = self._arrays.setdefault(stated.array, _Array())
+            array.waiting.append(job.id)
+            array.unfinished.append(job.id)
+            if came_before := self._after.pop(stated.array, None):
+                self._after[job.id] = came_before
         self.held[job.id] = job, stated
         for condition in stated.conditions:
             if condition.job_id and math.isnan(condition.met_s(self._fate(condition.job_id))):
-                self._after.setdefault(condition.job_id, []).append((job.id, condition))
+                self._watch(job.id, condition)
                 self._open[job.id] = self._open.get(job.id, 0) + 1
         return next(self._look(job.id, now_s), None)
 
@@ -141,25 +182,28 @@ class Dependents:
 
     def _look_after(self, job_id: str, now_s: float) -> Iterator[SettledJob]:
         """Yield jobs settled by a job's start or end; each condition is read again only until it is decided."""
-        fate, left = self._fate(job_id), []
         for dependent, condition in self._after.pop(job_id, ()):
             if dependent not in self.held:
                 continue
-            met_s = condition.met_s(fate)
+            met_s = condition.met_s(self._fate(condition.job_id))
             if math.isnan(met_s):
-                left.append((dependent, condition))
+                self._watch(dependent, condition)
                 continue
             self._open[dependent] -= 1
             if not self._open[dependent] or (met_s == NEVER) is not self.held[dependent][1].any_of:
                 yield from self._look(dependent, now_s)
-        if left:
-            self._after[job_id] = left
+
+    def _watch(self, dependent: str, condition: Condition) -> None:
+        """Look at a condition again when its job starts or ends; of an array, a task that has not yet."""
+        array = self._arrays.get(condition.job_id)
+        watched = array.last(condition.kind is Kind.AFTER) if array is not None else condition.job_id
+        self._after.setdefault(watched, []).append((dependent, condition))
 
     def unknown(self, known: Callable[[str], bool]) -> Iterator[SettledJob]:
         """Yield held jobs that depend on unknown jobs, once no further jobs come: they can never start."""
         for job_id, (_, stated) in tuple(self.held.items()):
             for condition in stated.conditions:
-                if condition.job_id and not known(condition.job_id):
+                if condition.job_id and not known(condition.job_id) and condition.job_id not in self._arrays:
                     yield self._without(job_id, condition)
                     break
 
@@ -178,6 +222,8 @@ class Dependents:
             )
             condition = next(is_open)
             job_id = self._first(condition, stated)
+            if job_id in self._arrays:
+                job_id = self._arrays[job_id].last(condition.kind is Kind.AFTER)
             if job_id not in self.held:
                 return self._without(next(reversed(seen)), condition)
         path = list(seen)
@@ -252,12 +298,22 @@ class Dependents:
         return not math.isnan(self._fates.times(job_id)[1])
 
     def _fate(self, job_id: str) -> Fate:
+        """The fate of a job, or of an array."""
+        if (array := self._arrays.get(job_id)) is not None:
+            return array.fate(self._one)
+        return self._one(job_id)
+
+    def _one(self, job_id: str) -> Fate:
         started_s, ended_s = self._fates.times(job_id)
         return Fate(started_s, abs(ended_s), math.copysign(1.0, ended_s) < 0 and not math.isnan(ended_s))
 
     def _fate_of(self, condition: Condition) -> str:
         """The fate of a job, in words."""
         fate = self._fate(condition.job_id)
+        if condition.job_id in self._arrays:
+            if fate.failed:
+                return f"a task of that array failed, the last ended at {fate.ended_s:g} s"
+            return f"all tasks of that array ended well by {fate.ended_s:g} s"
         if math.isnan(fate.started_s):
             return "that job was rejected or cancelled"
         return f"that job {'failed' if fate.failed else 'ended well'} at {fate.ended_s:g} s"

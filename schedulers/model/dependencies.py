@@ -28,7 +28,7 @@ DEPENDENCY_FIELDS = (
         "jobs) singleton",
     ),
     JobField(_NAME, "job", "text", "name that jobs of one user share, only for singleton"),
-    JobField(_ARRAY, "job", "text or whole number", "job array that it is a task of, only for array_limit"),
+    JobField(_ARRAY, "job", "text or whole number", "job array that it is a task of; jobs may wait for all of it"),
     JobField(_LIMIT, "job", "whole number, at least 1", "tasks of its array that may wait or run at a time"),
 )  # fmt: skip
 """Fields of jobs that wait for others."""
@@ -44,6 +44,11 @@ class Fate(NamedTuple):
     ended_s: float = math.nan
     failed: bool = False
 
+    @property
+    def began_s(self) -> float:
+        """Time at which it no longer waits: its start, else its end (s)."""
+        return self.ended_s if math.isnan(self.started_s) else self.started_s
+
 
 NEVER = math.inf
 """Time of an event that can no longer occur."""
@@ -52,7 +57,7 @@ _At = Callable[[Fate], float]
 
 
 def _started(fate: Fate) -> float:
-    return fate.ended_s if math.isnan(fate.started_s) else fate.started_s
+    return fate.began_s
 
 
 def _ended(fate: Fate) -> float:
@@ -114,7 +119,8 @@ class Dependencies(msgspec.Struct, frozen=True, gc=False):
     alike
         Workload, user and name that ``singleton`` compares; ``None`` if the job has no name.
     array, limit
-        Array that it is a task of, and the most tasks of it that may wait or run at a time; 0: no limit.
+        Array that it is a task of, with its workload, and the most tasks of it that may wait or run at a time; "", 0:
+        no array, no limit.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -161,7 +167,7 @@ def dependencies_of(job: Job, known: Callable[[str], bool]) -> Dependencies | No
     if any(condition.kind is Kind.SINGLETON for condition in conditions) and name is None:
         raise _wrong(job, _DEPENDS, f"without singleton, as the job has no {_NAME!r}")
     alike = (job.workload, job.user, name) if name is not None else None
-    return Dependencies(conditions, any_of, alike, f"{job.workload}!{array}" if limit else "", limit)
+    return Dependencies(conditions, any_of, alike, f"{job.workload}!{array}" if array != "" else "", limit)
 
 
 _FIELDS = frozenset(field.name for field in DEPENDENCY_FIELDS)

@@ -94,6 +94,31 @@ def test_arrays_and_names(tmp_path: Path) -> None:
     assert started == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
 
 
+def test_a_dependency_on_an_array(tmp_path: Path) -> None:
+    """As in Slurm, an array's number stands for all its tasks: it has started, ended, succeeded when all have, and
+    failed when one has. Was: "names a job that was never submitted". Task 6_2 fails at 100 s, by its walltime; job 1
+    comes before the tasks."""
+    waiting = {
+        "1": "afterany:5", "7": "afterok:5", "8": "afterany:6", "9": "afternotok:6", "10": "afterok:6",
+        "11": "afternotok:5", "12": "after:6+1", "13": "afterok:6?afterok:5", "14": "afterany:4",
+    }  # fmt: skip
+    tasks = [
+        {"id": f"{array}_{task}", "array": array, "profile": "longer" if (array, task) == (6, 2) else "long"}
+        for array, task in ((5, 1), (5, 2), (6, 1), (6, 2))
+    ]
+    jobs = [{"id": name, "depends": depends} for name, depends in waiting.items()]
+    run = _run(tmp_path, [jobs[0], *tasks, *jobs[1:]], "--policy", "easy", "--platform", "nodes:9")
+    expected = {"5_1": 0, "5_2": 0, "6_1": 0, "6_2": 0, "1": 50, "7": 50, "12": 60, "13": 50, "8": 100, "9": 100}
+    found = {row["job_id"]: row["starting_time"] for row in csv_rows(run / "jobs.csv")}
+    assert {name: round(float(time)) for name, time in found.items() if time} == expected
+    refused = {row["job_id"]: row["reason"].partition(" by 50")[0] for row in csv_rows(run / "rejections.csv")}
+    assert refused == {
+        "10": "its dependency afterok:6 can never be met: a task of that array failed, the last ended at 100 s",
+        "11": "its dependency afternotok:5 can never be met: all tasks of that array ended well",
+        "14": "its dependency afterany:4 names a job that was never submitted",
+    }
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "slurm-backfill:sched_interval=1,batch_sched_delay=0"])
 def test_a_released_job_keeps_its_place(policy: str, tmp_path: Path) -> None:
     """Job 2 waited for job 1, which holds all nodes until 50 s, and came before job 3: it goes first (3 at 50 s, 2 at
