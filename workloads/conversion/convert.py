@@ -26,7 +26,7 @@ from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Book, Fate
 from spillway.workloads.logs.omissions import Omission, omissions_of
-from spillway.workloads.logs.record import CANCELLED, PIECE, RUNNING
+from spillway.workloads.logs.record import CANCELLED, OF_PIECES, PIECE, RUNNING
 from spillway.workloads.logs.shares import shares_line
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.logs.tables import as_table
@@ -354,7 +354,7 @@ def _reasons(
     state, run_s, nodes = table["state"], table["run_s"], nodes_of(table, options)
     waited = (state == table.code("state", CANCELLED)) & (run_s <= 0)
     played = waited & (_cancelled_after_s(table) > 0) & (options.cancelled == "play")
-    yield "piece of a checkpointed job (its summary line is used)", state == table.code("state", PIECE)
+    yield OF_PIECES, state == table.code("state", PIECE)
     yield "still running when the log was made", state == table.code("state", RUNNING)
     if options.cancelled == "play":
         yield (

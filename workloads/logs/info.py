@@ -16,7 +16,7 @@ from spillway.workloads.conversion.dependencies import waits_of
 from spillway.workloads.conversion.needs import Needs, needs_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.omissions import omissions_of
-from spillway.workloads.logs.record import MEMORY_REQUESTED, Mark
+from spillway.workloads.logs.record import MEMORY_REQUESTED, PIECE, Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 
@@ -30,7 +30,7 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     """Rows (name, value) about a log; ``nodes`` overrides the size of the machine that it states."""
     size = nodes or table.intake.machine_nodes or table.intake.machine_processors
     sizes = used_of(table, ConvertOptions())
-    usable = (table["run_s"] > 0) & (sizes > 0)
+    usable = (table["run_s"] > 0) & (sizes > 0) & (table["state"] != table.code("state", PIECE))
     rows: list[Row] = [
         ("format", f"{table.format} ({FORMATS[table.format].what})"),
         ("records", f"{len(table):,}"),

@@ -18,7 +18,7 @@ PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;[A-Za-z];[^;]*;"
 """Beginning of a line."""
 
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.]*)=")
-_ID = re.compile(r"(\d{1,18})(?:\[(\d*)\])?(?:\.([^;@]+))?", re.ASCII)
+_ID = re.compile(r"(\d{1,18})(?:\[(\d*)\]|-(\d{1,18}))?(?:\.([^;@]+))?", re.ASCII)
 _CHUNK = re.compile(r"([^/+(),]+)/")
 """A node of ``n1/0*16+n2/0*16``."""
 
@@ -51,7 +51,14 @@ def _id(text: str) -> tuple[int, str, str]:
         raise UnitError("like 12.server or 12[3].server")
     if found[2] == "":
         raise NoJobError("array as a whole (its tasks are jobs of their own)")
-    return int(found[1]), f"_{found[2]}" if found[2] else "", found[3] or ""
+    task = found[2] or found[3]  # 12[3] and, of older Torque, 12-3
+    return int(found[1]), f"_{task}" if task else "", found[4] or ""
+
+
+def _seconds(text: str) -> int:
+    """Seconds of ``HOURS:MINUTES:SECONDS``, shorter, or with the days that Torque allows before them."""
+    days, _, rest = text.partition(":")
+    return duration_of(f"{days}-{rest}" if text.count(":") == 3 else text, 1)
 
 
 def _nodes(text: str) -> int:
@@ -66,7 +73,7 @@ PBS = (
     Column("id", "number part cluster", _id, True),
     *of(time_of, submit_s="ctime|qtime", start_s="start", end_s="end"),
     *of(time_of, False, eligible_s="etime"),
-    *of(lambda text: duration_of(text, 1), elapsed_s="resources_used.walltime", requested_s="resource_list.walltime"),
+    *of(_seconds, elapsed_s="resources_used.walltime", requested_s="resource_list.walltime"),
     *of(count_of, nodes="resource_list.nodect"),
     *of(_nodes, wanted_nodes="resource_list.nodes|resource_list.select"),
     *of(count_of, False, requested_processors="resource_list.ncpus", gpus="resource_list.ngpus"),

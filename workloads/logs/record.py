@@ -69,3 +69,5 @@ STATES = ("", "completed", "failed", "cancelled", "timeout", "piece", "running",
 attempt after which the job may have come again (tables have it only while they are read)."""
 
 COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING, REQUEUED = STATES[1:]
+OF_PIECES = "piece of a checkpointed job (its summary line is used)"
+"""Reason to leave a line of the state ``PIECE`` out."""

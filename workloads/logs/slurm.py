@@ -38,13 +38,21 @@ ADVICE = (
 _ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
 _PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?", re.ASCII)
 PENDING_ARRAY = "tasks of an array that had not begun"
-_ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%(\d+)")
+_ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--arr\w*|-a)[=\s]?[\d,:-]+%(\d+)")
 _OPTIONS = {
-    "dependency": re.compile(r"(?:^|\s)(?:--dependency|-d)[=\s]?(\S+)"),
-    "licenses": re.compile(r"(?:^|\s)(?:--licenses|-L)[=\s]?(\S+)"),
+    "dependency": re.compile(r"(?:^|\s)(?:--dep\w*|-d)[=\s]?(\S+)"),
+    "licenses": re.compile(r"(?:^|\s)(?:--lic\w*|-L)[=\s]?(\S+)"),
     "nice": re.compile(r"(?:^|\s)--nice(?:=(-?\d{1,10}))?(?=\s|$)"),
-    "reservation": re.compile(r"(?:^|\s)--reservation[=\s]?(\S+)"),
+    "reservation": re.compile(r"(?:^|\s)--reserv\w*[=\s]?(\S+)"),
 }
+"""Options of sbatch, also shortened as it allows."""
+_BARE = re.compile(
+    r"-[hHIkKlOQsuvVWXZ]+|--(?:contiguous|exact|exclusive|external|get-user-env|help|hold|ignore-pbs|immediate"
+    r"|interactive|kill-on-bad-exit|nice|no-bell|bell|no-kill|no-requeue|no-shell|overcommit|overlap|oversubscribe|parsable"
+    r"|propagate|quiet|reboot|requeue|share|spread-job|stepmgr|test-only|unbuffered|usage|use-min-nodes|verbose|version"
+    r"|wait|whole)"
+)
+"""Options of sbatch that have no value in the next word."""
 
 
 def job_id(text: str) -> tuple[int, str, int]:
@@ -74,11 +82,23 @@ def numbered(text: str) -> tuple[int, str, int]:
     return (int(digits), "", -1) if digits.isascii() and digits.isdecimal() and len(digits) <= 18 else job_id(text)
 
 
+def _without_script(text: str) -> str:
+    """A line of submission up to the job script, or the command of ``--wrap``, whose own options follow."""
+    words = text.split()
+    at = 0 if words[0].startswith("-") else 1
+    while at < len(words) and words[at].startswith("-") and not words[at].startswith("--wrap") and words[at] != "--":
+        word = words[at]
+        has_value_behind = "=" not in word and (word.startswith("--") or len(word) == 2) and not _BARE.fullmatch(word)
+        at += 1 + has_value_behind
+    return " ".join(words[:at])
+
+
 @lru_cache(maxsize=100_000)
 def submitted(text: str) -> tuple[str, str, str, str, int]:
     """Dependency, licenses, nice, reservation and array limit of a line of submission."""
     if "-" not in text:
         return "", "", "", "", -1
+    text = _without_script(text)
     found = {key: match for key, pattern in _OPTIONS.items() if (match := pattern.search(text))}
     stated = {key: match[1] or "100" for key, match in found.items()}  # --nice alone is 100
     limit = _ARRAY_LIMIT.search(text) if "%" in text else None

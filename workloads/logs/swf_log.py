@@ -21,7 +21,7 @@ from spillway.workloads.logs.columns import Column, fast_whole
 from spillway.workloads.logs.layouts import Rows
 from spillway.workloads.logs.lines import Block, shown
 from spillway.workloads.logs.reading import Reading
-from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, OF_PIECES, PIECE
 from spillway.workloads.logs.slurm_units import UnitError
 from spillway.workloads.logs.table import Intake, Ints
 from spillway.workloads.swf import FIELDS, Number, SwfHeader, comment_of
@@ -49,6 +49,7 @@ _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
 _WHOLE = re.compile(r"[0-9 -]*")
 _FEWEST = 5
 _EACH = "each line needs its job number and its submission, each field once"
+_PIECES = ("2", "3", "4")
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 
 
@@ -145,6 +146,7 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
     """
     comments: list[str] = []
     fields = layout(reading.fields) if reading.fields else FIELDS
+    piece = _piece(fields)
     for first, lines in blocks:
         if (quick := _plain(lines, len(fields))) is not None:
             intake.book.lines += len(quick)
@@ -161,7 +163,10 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
                 continue
             intake.book.lines += 1
             if len(words) == len(fields) or _fits(words, fields, number, intake, reading):
-                found.append((number, words, line))
+                if piece(words):
+                    intake.book.add(Fate.LEFT_OUT, OF_PIECES)
+                else:
+                    found.append((number, words, line))
         intake.header = SwfHeader(tuple(comments))
         intake.machine_processors = intake.header.max_procs or 0
         if found:
@@ -172,6 +177,14 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
     if SKIP in fields:
         places = ", ".join(str(place) for place, name in enumerate(fields, start=1) if name == SKIP)
         intake.notes.append(f"columns {places} were left out, as --fields says")
+
+
+def _piece(fields: Sequence[str]) -> Callable[[Sequence[str]], bool]:
+    """Whether a line is of a further piece of a checkpointed job, which by the format has no submission (field 2)."""
+    if "status" not in fields:
+        return lambda _: False
+    submit, status = fields.index("submit_s"), fields.index("status")
+    return lambda words: words[submit] == "-1" and words[status] in _PIECES
 
 
 def _plain(lines: list[str], count: int) -> Ints | None:

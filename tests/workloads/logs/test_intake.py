@@ -243,6 +243,22 @@ def test_fractions_of_times() -> None:
     assert read(HEAD + "1 0 10 3600.7 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1\n", "log.swf")["run_s"].tolist() == [3601]
 
 
+def test_pieces_of_checkpointed_jobs() -> None:
+    """By the format only the first piece has a submission: the further ones refused the log. A summary counts once."""
+    line = "{} {} 10 {} 16 -1 -1 16 7200 -1 {} 1 1 -1 1 -1 -1 -1".format
+    pieces = [(1, 0, 3600, 1), (2, 9, 1000, 1), (2, 9, 400, 2), (2, -1, 300, 2), (2, -1, 300, 3), (3, 99, 60, 0)]
+    for text in (
+        lines(*(line(*piece) for piece in pieces), head=HEAD),
+        lines(*(line(*one) for one in pieces), head=""),
+    ):
+        rows = dict(info_rows(read(text, "log.swf")))
+        assert (rows["with runtime and size"], rows["runtime s, mean"]) == ("3", "1,553")
+        jobs = convert(read(text, "log.swf"), MachineFacts(nodes=64), name="w")[0].jobs
+        assert [job.id for job in jobs] == [1, 2, 3]
+    with pytest.raises(WorkloadError, match="submit_s"):
+        read(lines(line(1, -1, 60, 1), head=HEAD), "log.swf")
+
+
 @pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress])
 def test_packed_without_a_suffix(pack: object, tmp_path: Path) -> None:
     """The packing is told by the contents."""

@@ -14,6 +14,7 @@ import pytest
 from spillway.base import durable
 from spillway.experiments.cli import main
 from spillway.workloads import WorkloadError
+from spillway.workloads.logs.slurm import submitted
 from spillway.workloads.logs.slurm_units import resources_of
 from tests.workloads.logs.test_intake import SACCT, labels, lines, read, slurm, swf
 
@@ -91,6 +92,25 @@ def test_jobs_of_two_pbs_servers() -> None:
     assert labels(read(both)) == {"1": 2, "1@b": 3}
     assert labels(read(PBS.format("1.a", 2) + PBS.format("1.a", 3))) == {"1": 3}
     assert labels(read(PBS.format("1[4].a", 2).replace("01:00:10;", "01:00:10.123456;"))) == {"1_4": 2}
+
+
+def test_forms_of_torque() -> None:
+    """Days before the hours of a limit, and tasks of arrays as ``13-4``: both were refused."""
+    table = read(PBS.format("13-4.a", 2).replace("walltime=02", "walltime=1:02") + PBS.format("14.a", 3))
+    assert labels(table) == {"13_4": 2, "14": 3}
+    assert table["requested_s"].tolist() == [93_600, 7200]
+
+
+@pytest.mark.parametrize(("line", "found"), [
+    ("sbatch -N2 --hold -p batch train.py -d 64 -L 5 --nice -a 1-9%2", ("", "", "", "", -1)),
+    ("/usr/bin/sbatch --exclusive --depend=afterok:5 -L m:2 x.sh -d 64", ("afterok:5", "m:2", "", "", -1)),
+    ("sbatch -L m --wrap=sort -d 64 a", ("", "m:1", "", "", -1)),
+    ("salloc -n 4 --nice --array 1-9%2 bash -l", ("", "", "100", "", 2)),
+    ("sbatch -vv --reserv=r -J a", ("", "", "", "r", -1)),
+])  # fmt: skip
+def test_options_of_sbatch(line: str, found: tuple[str, str, str, str, int]) -> None:
+    """Those behind the script are the script's own: ``-L 5`` was a license; sbatch takes its own shortened."""
+    assert submitted(line) == found
 
 
 @pytest.mark.parametrize(
