@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from spillway.base.errors import InputError
+from spillway.base.units import many
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import Entry, Fields, bare_seconds, limit, names, number, preempts, rows, seconds
 from spillway.schedulers.model.site import Association, Qos
@@ -54,7 +55,7 @@ _QOS: Fields = {
 }
 _LEFT_OUT = (
     "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU",
-    "UsageThres",
+    "UsageThres", "MinPrioThres", "GrpJobsAccrue", "MaxJobsAccrue", "MaxJobsAccruePU", "MaxJobsAccruePA",
 )  # fmt: skip
 
 
@@ -75,15 +76,16 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     entries = _of_cluster(list(rows(text, name)), name, pieces)
     parents = _parents([entry for entry in entries if not entry.text("User")], pieces)
     made: dict[tuple[str, str], Association] = {}
-    repeated = 0
-    for entry in entries:
+    of_partitions = 0
+    for entry in sorted(entries, key=lambda entry: bool(entry.text("Partition"))):
         key = account, user = entry.text("Account"), entry.text("User")
         limits = _limits_of(entry, pieces)
+        if entry.text("Partition"):
+            of_partitions += 1
+            limits = Limits()
         if key == (ROOT, ""):
             pieces.note(*["limits of the whole cluster (account root) are not kept"] * (limits != Limits()))
-        elif key in made:
-            repeated += 1
-        else:
+        elif key not in made:
             shares = entry.text("Share", "Fairshare")
             if shares in _PARENT:
                 pieces.notes.append(f"{user or account}: Fairshare=parent is taken as 1 share among its siblings")
@@ -94,8 +96,11 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
                 limits=limits,
             )
     pieces.associations += made.values()
-    if repeated:
-        pieces.notes.append(f"{repeated} associations of single partitions are not kept: those of the account count")
+    if of_partitions:
+        pieces.notes.append(
+            f"{many(of_partitions, 'association of a single partition is', 'associations of single partitions are')} "
+            "not kept: those of the account count"
+        )
     if (ROOT, ROOT) in made:  # a user beside the accounts below the root
         pieces.associations.insert(0, Association(ROOT, shares=made[ROOT, ROOT].shares))
 

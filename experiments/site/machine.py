@@ -38,8 +38,8 @@ def _nodes(text: str) -> str:
 _PARTITION: Fields = {
     "name": ("PartitionName", str),
     "nodes": ("Nodes", _nodes),
-    "tier": ("PriorityTier", count_of),
-    "factor": ("PriorityJobFactor", count_of),
+    "tier": ("PriorityTier|Priority", count_of),  # Priority: older, both
+    "factor": ("PriorityJobFactor|Priority", count_of),
     "longest_s": ("MaxTime", seconds),
     "default_s": ("DefaultTime", seconds),
     "fewest_nodes": ("MinNodes", lambda text: max(count_of(text), 1)),
@@ -63,6 +63,9 @@ _PARTITION_NOTES: Sequence[tuple[str, Callable[[str], object], str]] = (
     ("AllowGroups", "ALL".__ne__, "AllowGroups={} is not kept: any user may use it"),
     ("State", "UP".__ne__, "State={}: it takes no jobs"),
     ("RootOnly", flag, "RootOnly: it takes no jobs"),
+    ("ReqResv", flag, "ReqResv is not kept: jobs may run there without a reservation"),
+    ("OverTimeLimit", lambda text: text not in ("NONE", "0"), "OverTimeLimit={} is not kept: limits are exact"),
+    *((key, "UNLIMITED".__ne__, f"{key}={{}} is not kept") for key in ("MaxCPUsPerNode", "MaxCPUsPerSocket")),
 )
 """Keys of partitions that are not kept, or that close them: the values concerned, in capitals, and words on them."""
 

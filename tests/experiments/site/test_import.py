@@ -175,6 +175,15 @@ def test_trees_of_accounts(tmp_path: Path):
     assert any("account b has no association of its own" in line for line in said)
 
 
+def test_associations_of_single_partitions(tmp_path: Path):
+    """Their limits hold there only, wherever they stand: were the user's everywhere if they came first."""
+    text = "Account|User|Partition|Share|MaxJobs\na|||1|\na|u|gpu|1|1\na|u||3|5\na|v|gpu|1|1\n"
+    site, said = of(write(tmp_path / "assoc", text))
+    users = {one.user: (one.shares, one.limits.user_jobs) for one in site.associations if one.user}
+    assert users == {"u": (3, 5), "v": (1, None)}
+    assert "2 associations of single partitions are not kept: those of the account count" in said
+
+
 def test_limits_of_the_cluster_are_named(tmp_path: Path):
     """They are at the account above all, which is no association of ours."""
     text = "Cluster|Account|User|Share|GrpTRES\nc|root||1|node=8\nc|a||1|\n"
@@ -249,12 +258,14 @@ def test_limits_that_are_not_enforced(tmp_path: Path, line: str, capsys: pytest.
 
 def test_who_else_may_not_use_a_partition(tmp_path: Path):
     """Groups of users are not known; a reservation that moves or attracts jobs is not played so."""
-    partition = "PartitionName=p Nodes=n[1-2] TotalNodes=2 AllowGroups=staff RootOnly=YES\n"
+    partition = "PartitionName=p Nodes=n[1-2] TotalNodes=2 AllowGroups=staff RootOnly=YES ReqResv=YES Priority=7\n"
     reservation = (
         "ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-03T00:00:00 Nodes=n1 Flags=MAGNETIC,MAINT\n"
     )
     site, said = of(write(tmp_path / "p", partition), write(tmp_path / "r", reservation))
     assert not site.partitions[0].accepting
+    assert (site.partitions[0].tier, site.partitions[0].factor) == (7, 7)  # older lines of slurm.conf: both
+    assert "partition p: ReqResv is not kept: jobs may run there without a reservation" in said
     assert "partition p: AllowGroups=staff is not kept: any user may use it" in said
     assert "partition p: RootOnly: it takes no jobs" in said
     assert "reservation r: its flag MAGNETIC is not played" in said
