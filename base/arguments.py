@@ -266,7 +266,7 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
         complain(how(number), is_error=False)
         return SIGNALLED + int(number)
     except Exception as found:
-        error = _of_place(found, options) or _of_output(found) or found
+        error = _of_place(found, options) or _of_output(found) or _of_system(found) or found
         code = getattr(error, "exit_code", None)
         if code is None:
             raise
@@ -295,6 +295,18 @@ def _of_output(error: Exception) -> SpillwayError | None:
         return None
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # what is left is not written when the process ends
     return SpillwayError(f"the output cannot be written: {error.strerror}")
+
+
+def _of_system(error: Exception) -> SpillwayError | None:
+    """The error of a process without enough memory, or in a folder that was removed."""
+    if isinstance(error, MemoryError):
+        return SpillwayError("not enough memory for this process; a limit on it may be set (ulimit -v)")
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return UsageError("the current folder was removed: change to another one")
+    return None
 
 
 # --------------------------------------------------------------------------- typed values

@@ -172,7 +172,9 @@ def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
             return _unpack(stream, suffix, size)
         if size > limit.value:
             raise InputError(limit.text())
-        data = stream.read(limit.value + 1)  # a file may grow, and some (below /proc) state no size
+        data = stream.read(size + 1)  # not the limit's bytes at once: it would take their memory
+        while len(data) <= limit.value and (more := stream.read(_CHUNK)):  # some (below /proc) state no size
+            data += more
     if len(data) > limit.value:
         raise InputError(limit.text())
     return data

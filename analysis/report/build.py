@@ -43,6 +43,9 @@ from spillway.base import durable
 from spillway.base.links import refuse_links
 from spillway.base.units import NONE, many
 
+PAGE = "report.html"
+"""Name of the report in a folder of results."""
+
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
 
@@ -63,7 +66,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     folder
         The campaign's folder.
     out
-        File to write; default: ``report.html`` in the folder.
+        File to write; default: :data:`PAGE` in the folder.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         *_repeat(results),
     ]
     page = to_html(blocks, contents=False, script=_asset("page.js"), data=compress(_chart_data(results, loaded)))
-    path = out or folder / "report.html"
+    path = out or folder / PAGE
     durable.write_text(path, page)
     return path
 

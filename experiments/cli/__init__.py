@@ -61,6 +61,8 @@ EXAMPLES = f"""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code. Every expected error is one line on the standard error stream."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  # closed by who started the command (>&-)
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal has no signs for end no command
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads are never used, and spin at the start

@@ -13,7 +13,8 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "HELP", "add_arguments", "command"]
 
 
 def command(options: argparse.Namespace) -> int:
-    """Write the file; a folder of ours is as it was written, one of a real Batsim has no manifest."""
+    """Write the file, over none of results; a folder of ours is as it was written, a real Batsim's has no manifest."""
     if any(os.path.lexists(options.run / name) for name in (folders.RUN_FILE, folders.MANIFEST)):
         manifest.refuse_damage(options.run)
+    manifest.refuse_member(options.file)
     return interchange.command(options)

@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
     """Write the page."""
     from contextlib import nullcontext
 
-    from spillway.analysis.report.build import build_report
+    from spillway.analysis.report.build import PAGE, build_report
     from spillway.analysis.report.pdf import print_pdf
     from spillway.experiments.campaign.folder.figures import draw_again
     from spillway.experiments.campaign.folder.lock import results_folder
@@ -39,6 +39,10 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.run import manifest
 
     paper = paper_given(options)
+    if options.out is not None and options.out.resolve() == (options.campaign / PAGE).resolve():
+        options.out = None
+    for file in filter(None, (options.out, options.pdf)):
+        manifest.refuse_member(file)
     drawn = any(getattr(options, name) is not None for name in OPTIONS)
     writes_there = (options.out is None or drawn) and options.campaign.is_dir()
     with results_folder(options.campaign) if writes_there else nullcontext():

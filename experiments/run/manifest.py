@@ -128,6 +128,21 @@ def refuse_damage(folder: Path) -> None:
         raise SpecError(damaged(folder, fault))
 
 
+def refuse_member(file: Path) -> None:
+    """Refuse to write a file over one of a folder of results.
+
+    Raises
+    ------
+    SpecError
+        A folder above it lists the file, or it is that folder's manifest.
+    """
+    place = file.resolve()
+    for folder in place.parents:
+        found = _read(folder)
+        if isinstance(found, _Manifest) and str(place.relative_to(folder)) in (*found.files, MANIFEST):
+            raise SpecError(f"{file}: it would take the place of a file of the results in {folder}; name another")
+
+
 def damaged(folder: Path, fault: str) -> str:
     """Words on a fault of a folder, with the file's path and the remedy."""
     return f"{folder / fault}; repeat the command that made it ('spillway verify' lists all damage)"

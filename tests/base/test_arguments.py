@@ -93,6 +93,14 @@ def test_a_wrong_place_to_write_is_a_wrong_command_line(
     assert said.count("\n") == 1
 
 
+def test_a_process_without_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line: it was a traceback."""
+    one = Parser()
+    one.set_defaults(handler=lambda _: bytes(2**62))
+    assert play(one, []) == 1
+    assert "not enough memory for this process" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("error", [FileNotFoundError(2, "x", "here/gone"), FileNotFoundError(2, "x", "there")])
 def test_any_other_error_of_the_system_is_a_defect(error: OSError) -> None:
     """A file that is missing elsewhere, or below the folder, is no fault of ``--out``."""

@@ -149,6 +149,27 @@ def test_no_pipe_in_place_of_a_file_is_waited_for(got: Path, capsys: pytest.Capt
         path.write_bytes(content)
 
 
+@pytest.mark.parametrize("place", ["table", "record", "manifest", "summary"])
+@pytest.mark.parametrize("command", ["report", "pdf", "export"])
+def test_no_output_takes_the_place_of_results(
+    got: Path, command: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table of a run was lost, with exit code 0; the page's own place is written again, and listed."""
+    run = run_of(got)
+    file = {"table": run / "jobs.csv", "record": run / "run.json", "manifest": got / "manifest.json",
+            "summary": got / "summary.csv"}[place]  # fmt: skip
+    option = {
+        "report": ["report", str(got), "--out"],
+        "pdf": ["report", str(got), "--pdf"],
+        "export": ["export", str(run)],
+    }
+    assert main([*option[command], str(file)]) == 2
+    if command != "export" or file.suffix == ".csv":
+        assert "it would take the place of a file of the results" in capsys.readouterr().err
+    assert main(["report", str(got), "--out", str(got / "report.html")]) == 0
+    assert main(["verify", str(got)]) == 0
+
+
 NAMES = ["spillway.got/p.py:Mine", "spillway.got/p.py", "spillway.p:Mine", "spillway.got.p:Mine", "spillway..p:Mine"]
 CODES = [("policy", name) for name in NAMES] + [("model", NAMES[0]), ("controller", NAMES[3])]
 

@@ -146,10 +146,15 @@ def test_a_device_is_not_replaced(kind: str, tmp_path: Path, capsys: pytest.Capt
      "the output cannot be written: No space left"),
     ("{python} -m spillway.experiments.cli run {long}", 2, "no such workload"),
     ("PYTHONIOENCODING=ascii {python} -m spillway.experiments.cli workload info ä.swf", 0, "\\xe4"),
+    ("{python} -m spillway.experiments.cli workload info ä.swf >&-", 0, ""),
+    ("{python} -m spillway.experiments.cli workload info nope.swf >&- 2>&-", 2, ""),
+    ("cd gone && rmdir ../gone; {python} -m spillway.experiments.cli run ../ä.swf -p fcfs -p easy --no-plots", 2,
+     "the current folder was removed"),
 ])  # fmt: skip
 def test_outputs_and_names_that_are_unusual(command: str, code: int, words: str, tmp_path: Path) -> None:
     """A full disk behind the output, a name too long for the system, letters without signs: they were tracebacks."""
     (tmp_path / "ä.swf").write_text(f"; MaxProcs: 64\n{swf(1)}\n")
+    (tmp_path / "gone").mkdir()
     text = command.format(python=sys.executable, long="a" * 5000)
     done = subprocess.run(text, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
