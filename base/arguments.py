@@ -297,7 +297,7 @@ def _of_output(error: Exception) -> SpillwayError | None:
     return SpillwayError(f"the output cannot be written: {error.strerror}")
 
 
-def _of_system(error: Exception) -> SpillwayError | None:
+def _of_system(error: Exception) -> Exception | None:
     """The error of a process without enough memory, or in a folder that was removed."""
     if isinstance(error, MemoryError):
         return SpillwayError("not enough memory for this process; a limit on it may be set (ulimit -v)")
