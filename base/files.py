@@ -348,7 +348,8 @@ def plain_json(data: bytes) -> dict[str, Any] | None:
 def plain_parts(data: bytes, *keys: str) -> dict[str, Any] | None:
     """As :func:`plain_json`, where the members of the lists and objects under some keys stay texts (``msgspec.Raw``).
 
-    Each is read when it is needed: the objects of all together take eight times the memory of the text.
+    :func:`whole_parts` reads them when they are needed: the objects of all together take eight times the memory of the
+    text.
     """
     try:
         top = {} if b"\\u" in data else msgspec.json.decode(data, type=dict[str, msgspec.Raw])
@@ -358,23 +359,27 @@ def plain_parts(data: bytes, *keys: str) -> dict[str, Any] | None:
             parts: Any = found[key] if key in keys else [text]
             if isinstance(parts, dict):
                 colons += sum(name.count(":") + 1 for name in parts)
-                parts = parts.values()
-            colons += sum(map(_colons_of, parts))
+                parts = [*parts.values()]
+            for begin in range(0, len(parts), _AT_A_TIME):
+                values = whole_parts(parts[begin : begin + _AT_A_TIME])
+                refuse_nesting([values])
+                colons += msgspec.json.encode(values).count(b":")
         return found if top and colons == data.count(b":") else None
     except (ValueError, RecursionError, OverflowError):
         return None
 
 
 _PARTS = list[msgspec.Raw] | dict[str, msgspec.Raw]
+_AT_A_TIME = 1_000
+"""Parts that are read together."""
 
 
-def _colons_of(part: msgspec.Raw) -> int:
-    """Colons of a part that is written again, without those of repeated names."""
-    value = msgspec.json.decode(part)
-    text = msgspec.json.encode(value)
-    if text.count(b"{") + text.count(b"[") > NESTING.value // 2:
-        refuse_nesting([[value]])
-    return text.count(b":")
+def whole_parts(parts: list[Any]) -> list[Any]:
+    """The members of lists and objects that :func:`plain_parts` left as texts; other members as they are."""
+    if not all(isinstance(part, msgspec.Raw) for part in parts):
+        return parts
+    found: list[Any] = msgspec.json.decode(b"[%b]" % b",".join(parts))
+    return found
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:

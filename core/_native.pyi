@@ -542,7 +542,11 @@ class FillSearch:
     """
 
     def __init__(
-        self, timeline: Timeline, demands: npt.NDArray[np.int64], spans: npt.NDArray[np.float64], nodes_first: bool
+        self,
+        timeline: Timeline,
+        demands: npt.NDArray[np.int64],
+        spans: npt.NDArray[np.float64],
+        nodes_first: bool,
     ) -> None: ...
     @property
     def never_fits(self) -> list[bool]:
@@ -630,7 +634,11 @@ class NodePlan:
     """
 
     def __init__(
-        self, now_s: float, sets: npt.NDArray[np.int64], usable: npt.NDArray[np.int64], idle: npt.NDArray[np.int64]
+        self,
+        now_s: float,
+        sets: npt.NDArray[np.int64],
+        usable: npt.NDArray[np.int64],
+        idle: npt.NDArray[np.int64],
     ) -> None: ...
     @property
     def idle(self) -> npt.NDArray[np.int64]:
@@ -2573,6 +2581,47 @@ def read_job(
         A field has the wrong type or is out of range; the error names its place.
     """
 
+class TableColumns:
+    """Columns of a CSV table, whose bytes come in parts; cells are divided as by Python's :mod:`csv`.
+
+    The first row is the header. A table with a row of another width, a text that is no UTF-8 or no number has a fault:
+    the methods then return False, and the columns are of no use.
+
+    Parameters
+    ----------
+    width
+        Number of cells of each row.
+    texts, numbers
+        Places of the columns that are kept, from 0.
+    """
+
+    def __init__(self, width: int, texts: Sequence[int], numbers: Sequence[int]) -> None: ...
+    def feed(self, text: bytes) -> bool:
+        """Read a part; whether it has no fault."""
+
+    def finish(self) -> bool:
+        """Read the last row, which may lack its line end; whether it has no fault."""
+
+    def texts(self) -> list[list[str]]:
+        """The columns of texts; equal texts near each other are one object."""
+
+    def numbers(self) -> list[npt.NDArray[np.float64]]:
+        """The columns of numbers, each as ``float`` reads it; NaN for an empty cell."""
+
+def count_columns(texts: list[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Texts such as ``96:3 98:1`` as columns.
+
+    Returns
+    -------
+    tuple of arrays
+        Places of the texts, the numbers before a colon, those after it.
+
+    Raises
+    ------
+    ValueError
+        A text has another form.
+    """
+
 PLAIN_PROFILES: tuple[str, ...]
 """Types of profiles that :func:`read_plain_profile` reads: one task, or a pause, of a few numbers."""
 
@@ -2596,6 +2645,28 @@ def read_plain_profile(name: str, data: Any, reprinted: bool, of_file: bool) -> 
         Whether Batsim prints it with six decimals before it passes it on.
     of_file
         Whether its own numbers have all their decimals nevertheless, as those of a file.
+    """
+
+def read_plain_profiles(
+    names: list[str], objects: list[Any], begin: int, reprinted: bool, found: dict[str, Profile | None]
+) -> int:
+    """Read profiles of a file, as :func:`read_plain_profile`, up to the first that it does not read.
+
+    Parameters
+    ----------
+    names, objects
+        Names, and JSON objects.
+    begin
+        Place of the first one.
+    reprinted
+        As there.
+    found
+        Gets the profiles.
+
+    Returns
+    -------
+    int
+        Number of profiles that were read.
     """
 
 class JobRows:
@@ -2625,4 +2696,24 @@ class JobRows:
             Whether the job is a registered one.
         keep
             Whether its object will be sent to the scheduler.
+        """
+
+    def read_all(self, origin: Origin, items: list[Any], begin: int, jobs: StaticJobs) -> list[str]:
+        """Read jobs of the workload's file from a place on, up to the first that has any fault or a mapping of ranks.
+
+        Parameters
+        ----------
+        origin
+            Common properties of the jobs.
+        items
+            JSON objects.
+        begin
+            Place of the first one.
+        jobs
+            Gets the jobs; their objects are packed.
+
+        Returns
+        -------
+        list of str
+            Names of the jobs that were read.
         """

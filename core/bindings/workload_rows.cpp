@@ -19,6 +19,7 @@
 #include "bindings/field.hpp"
 #include "bindings/payload.hpp"
 #include "loop/job.hpp"
+#include "loop/static_jobs.hpp"
 #include "model/limits.hpp"
 #include "model/profile.hpp"
 #include "model/rounding.hpp"
@@ -33,8 +34,9 @@ using batsim::JobPtr;
 
 const Field BYTES_TO_READ("bytes_to_read"), BYTES_TO_WRITE("bytes_to_write"), COM("com"),
     CPU("cpu"), DELAY("delay"), FROM("from"), HOST("host"), ID("id"), IO_BYTES("io_bytes"),
-    NB_BYTES("nb_bytes"), PROFILE("profile"), RES("res"), RET("ret"), STORAGE("storage"),
-    SUBTIME("subtime"), TO("to"), TYPE("type"), WALLTIME("walltime");
+    NB_BYTES("nb_bytes"), PROFILE("profile"), RES("res"), RET("ret"),
+    SMPI_RANKS("smpi_ranks_to_hosts_mapping"), STORAGE("storage"), SUBTIME("subtime"), TO("to"),
+    TYPE("type"), WALLTIME("walltime");
 
 constexpr double MOST_PRINTED = 1e24, LEAST_PRINTED = -1e23;
 constexpr double LARGEST = std::numeric_limits<double>::max();
@@ -255,10 +257,29 @@ ProfilePtr read_plain_profile(std::string name, nb::handle data, bool reprinted,
     profile->name = std::move(name);
     profile->kind = plain.name;
     profile->elastic = plain.kind == Work::Kind::HOMOGENEOUS_TOTAL;
+    // One text for the type of all profiles that are kept.
+    const nb::object kind = nb::steal(PyUnicode_InternFromString(plain.name));
+    PyDict_SetItem(source.ptr(), TYPE.object(), kind.ptr());
     profile->source = wrap(std::move(source));
     return profile;
   }
   return nullptr;
+}
+
+/// Reads profiles of a workload's file into `found` up to the first that is not plain; the number
+/// of them. Names and objects are those from `begin` on.
+std::size_t read_plain_profiles(nb::list names, nb::list objects, std::size_t begin, bool reprinted,
+                                nb::dict found) {
+  std::size_t place = begin;
+  for (; place < objects.size(); ++place) {
+    const nb::handle name = names[place], object = objects[place];
+    const auto stated = text(name.ptr());
+    ProfilePtr profile = stated ? read_plain_profile(std::string(*stated), object, reprinted, true)
+                                : nullptr;
+    if (!profile) break;
+    found[name] = std::move(profile);
+  }
+  return place - begin;
 }
 
 // ----------------------------------------------------------------------------------------- jobs
@@ -290,6 +311,23 @@ class JobRows {
                                      std::int32_t(*res), *walltime_s);
     job->source = std::move(source);
     return job;
+  }
+
+  /// Reads jobs of the workload's file from `begin` on into `jobs`, up to the first with any fault,
+  /// or with a mapping of ranks, which Python checks; their names.
+  nb::list read_all(const std::shared_ptr<Origin>& origin, nb::list items, std::size_t begin,
+                    batsim::StaticJobs& jobs) const {
+    nb::list names;
+    for (std::size_t place = begin; place < items.size(); ++place) {
+      const nb::handle item = items[place];
+      if (PyDict_Check(item.ptr()) && member(item, SMPI_RANKS) != nullptr) break;
+      const JobPtr job = read(origin, item, false, true);
+      if (!job) break;
+      job->source = packed(job->source);
+      jobs.append(*job);
+      names.append(nb::str(job->name.data(), job->name.size()));
+    }
+    return names;
   }
 
  private:
@@ -352,11 +390,15 @@ void bind_workload_rows(nb::module_& module) {
   module.attr("PLAIN_PROFILES") = nb::tuple(kinds.keys());
   module.def("read_plain_profile", &read_plain_profile, nb::arg("name"), nb::arg("data"),
              nb::arg("reprinted"), nb::arg("of_file"));
+  module.def("read_plain_profiles", &read_plain_profiles, nb::arg("names"), nb::arg("objects"),
+             nb::arg("begin"), nb::arg("reprinted"), nb::arg("found"));
   nb::class_<JobRows>(module, "JobRows")
       .def(nb::init<std::string, nb::dict, bool>(), nb::arg("name"), nb::arg("profiles"),
            nb::arg("reprints"))
       .def("read", &JobRows::read, nb::arg("origin"), nb::arg("data"), nb::arg("reprinted"),
-           nb::arg("keep"));
+           nb::arg("keep"))
+      .def("read_all", &JobRows::read_all, nb::arg("origin"), nb::arg("items"), nb::arg("begin"),
+           nb::arg("jobs"));
 }
 
 }  // namespace spillway::bindings

@@ -137,6 +137,24 @@ class Workload(ProfileLookup):
     def jobs(self, jobs: StaticJobs) -> None:
         self._jobs = jobs
 
+    def read_jobs(self, items: list[JsonObject], begin: int) -> int:
+        """Read jobs of its file from a place on into :attr:`jobs`, up to the first that needs :meth:`read_job`.
+
+        Returns
+        -------
+        int
+            Number of jobs that were read.
+
+        Raises
+        ------
+        ValueError
+            A name was used before.
+        """
+        names = self._reader().read_all(self._origin(False), items, begin, self.jobs)
+        for name in names:
+            self._claim(name)
+        return len(names)
+
     def read_job(self, data: JsonObject, where: Callable[[], str], printed: bool, keep: bool) -> SimulatedJob:
         """Read one job's object.
 
@@ -157,10 +175,13 @@ class Workload(ProfileLookup):
         ValueError
             Something is missing, of the wrong kind or out of range, or the job's name was used before.
         """
+        job = self._reader().read(self._origin(printed), data, printed, keep)
+        return self._refuse(data, where(), printed) if job is None else job
+
+    def _reader(self) -> JobRows:
         if self._rows is None:
             self._rows = JobRows(self.name, self.profiles, self.rules.reprints)
-        job = self._rows.read(self._origin(printed), data, printed, keep)
-        return self._refuse(data, where(), printed) if job is None else job
+        return self._rows
 
     def _refuse(self, data: JsonObject, where: str, printed: bool) -> NoReturn:
         """Raise the fault of a job's object that the core did not take."""
@@ -196,8 +217,12 @@ class Workload(ProfileLookup):
 
     def claim(self, job: SimulatedJob) -> None:
         """Take a job's name; :class:`ValueError` if it was used before."""
-        if not self.job_names.add(job.name):
-            raise ValueError(f"a job {shown(job.id)} exists already, or did; every job needs an id of its own")
+        self._claim(job.name)
+
+    def _claim(self, name: str) -> None:
+        if not self.job_names.add(name):
+            full = shown(f"{self.name}!{name}")
+            raise ValueError(f"a job {full} exists already, or did; every job needs an id of its own")
 
 
 class Registry:

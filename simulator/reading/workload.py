@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 from pathlib import Path
-from sys import intern
 from typing import Any
 
-import msgspec
-
 from spillway.base.errors import shown
-from spillway.base.files import parse_json, plain_parts, read_file
+from spillway.base.files import parse_json, plain_parts, read_file, whole_parts
 from spillway.base.limits import InputError
-from spillway.core import StaticJobs
+from spillway.core import StaticJobs, read_plain_profiles
 from spillway.protocol.batsim5.profiles import PROFILES, from_file
 from spillway.protocol.fields import Fields
 from spillway.protocol.messages import JsonObject
@@ -58,10 +55,6 @@ def _parsed(content: bytes) -> Any:
     return found or parse_json(content, object_pairs_hook=_object, parse_constant=_constant)
 
 
-def _whole(member: Any) -> Any:
-    return msgspec.json.decode(member) if isinstance(member, msgspec.Raw) else member
-
-
 def workload_from_object(data: Any, name: str = "w0", file: str = "", rules: Rules = BATSIM_4) -> Workload:
     """Make a workload from the object that a workload file holds; as :func:`load_workload`.
 
@@ -91,22 +84,50 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     if nb_res <= 0:
         raise fields.wrong("nb_res", "a whole number above 0", nb_res)
     workload = Workload(name, file, nb_res, rules)
-    origin = Origin(str(Path(file).parent) if file else ".", rules.reprints)
-    profiles = fields.mapping("profiles")
-    for profile_name in list(profiles):
-        profile = _whole(profiles.pop(profile_name))
-        if isinstance(profile, dict) and type(profile.get("type")) is str:
-            profile["type"] = intern(profile["type"])  # one object for the profiles of a type
-        profile = profile if rules.old_words else _in_old_words(profile_name, profile)
-        workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
-    link_parts(workload.profiles)
-    workload.jobs = static = StaticJobs(data.get(IN_ORDER_FIELD) is True)
-    jobs = fields.array("jobs")
-    jobs.reverse()
-    for number in range(len(jobs)):
-        static.append(_job(workload, _whole(jobs.pop()), number))
-    _drop_unused(workload, static.profile_names)
+    _read_profiles(
+        workload, fields.mapping("profiles"), Origin(str(Path(file).parent) if file else ".", rules.reprints)
+    )
+    workload.jobs = StaticJobs(data.get(IN_ORDER_FIELD) is True)
+    _read_jobs(workload, fields.array("jobs"))
+    _drop_unused(workload, workload.jobs.profile_names)
     return workload
+
+
+_AT_A_TIME = 1_000
+"""Members that are read together."""
+
+
+def _read_profiles(workload: Workload, members: dict[str, Any], origin: Origin) -> None:
+    """Read profiles; they are removed as they are read."""
+    names = [*members]
+    for begin in range(0, len(names), _AT_A_TIME):
+        part = names[begin : begin + _AT_A_TIME]
+        objects = whole_parts([members.pop(name) for name in part])
+        if not workload.rules.old_words:
+            objects = [*map(_in_old_words, part, objects)]
+        place = 0
+        while place < len(part):
+            place += read_plain_profiles(part, objects, place, origin.reprinted, workload.profiles)
+            if place < len(part):
+                workload.profiles[part[place]] = read_profile(part[place], objects[place], origin)
+                place += 1
+    link_parts(workload.profiles)
+
+
+def _read_jobs(workload: Workload, items: list[Any]) -> None:
+    """Read jobs; they are removed as they are read."""
+    number = 0
+    items.reverse()
+    while items:
+        part = whole_parts(items[: -_AT_A_TIME - 1 : -1])
+        del items[-_AT_A_TIME:]
+        place = 0
+        while place < len(part):
+            place += workload.read_jobs(part, place)
+            if place < len(part):
+                workload.jobs.append(_job(workload, part[place], number + place))
+                place += 1
+        number += len(part)
 
 
 def _in_old_words(name: str, profile: Any) -> Any:

@@ -61,7 +61,8 @@ def parse_batsim(
         Folder of the trace files; ``None``: they are not searched for.
     """
     text = data if isinstance(data, bytes) else data.encode(errors="surrogatepass")
-    top = plain_json(text) or _decode(data, where)
+    usual = plain_json(text)
+    top = usual or _decode(data, where)
     if not isinstance(top, dict):
         raise WorkloadError(f"a workload must be a JSON object, got {_shown(top)}", f"{where}: $")
     for key in ("nb_res", "jobs", "profiles"):
@@ -70,8 +71,8 @@ def parse_batsim(
     if not is_whole(top["nb_res"]) or top["nb_res"] <= 0:
         raise WorkloadError(f"must be a whole number > 0, got {_shown(top['nb_res'])}", f"{where}: $.nb_res")
     of_batsim5 = from_batsim5(top["jobs"], top["profiles"], where)
-    profiles = _profiles(top["profiles"], f"{where}: $.profiles", folder)
-    jobs = _jobs(top["jobs"], profiles, f"{where}: $.jobs")
+    profiles, plain_profiles = _profiles(top["profiles"], f"{where}: $.profiles", folder)
+    jobs, plain_jobs = _jobs(top["jobs"], profiles, f"{where}: $.jobs")
     stated = top.get("name")
     return Workload(
         name=stated if isinstance(stated, str) and stated else name,
@@ -82,6 +83,7 @@ def parse_batsim(
         extras={key: value for key, value in top.items() if key not in _OWN_FIELDS},
         notes=(READ_AS_4,) if of_batsim5 else (),
         begins_s=_date(top.get(BEGINS_FIELD), f"{where}: $.{BEGINS_FIELD}"),
+        plain=usual is not None and plain_profiles and plain_jobs,
     )
 
 
@@ -190,23 +192,25 @@ def _refuse_repeated(value: Any, where: str) -> None:
                 _refuse_repeated(item, f"{where}[{index}]")
 
 
-def _profiles(value: Any, where: str, folder: Path | None) -> dict[str, dict[str, Any]]:
+def _profiles(value: Any, where: str, folder: Path | None) -> tuple[dict[str, dict[str, Any]], bool]:
+    """The profiles, and whether all are plain."""
     if not isinstance(value, dict):
         raise WorkloadError(f"must be an object of profiles by name, got {_shown(value)}", where)
     if are_plain(value):
-        return value
+        return value, True
     for name, profile in value.items():
         check_profile(profile, f"{where}.{name}", folder)
     check_references(value, where)
-    return value
+    return value, False
 
 
-def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[WorkloadJob, ...]:
+def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[tuple[WorkloadJob, ...], bool]:
+    """The jobs, and whether all are plain."""
     if not isinstance(value, list):
         raise WorkloadError(f"must be a list of jobs, got {_shown(value)}", where)
     plain = _plain_jobs(value, profiles)
     if plain is not None:
-        return plain
+        return plain, True
     seen: dict[str, int] = {}
     jobs: list[WorkloadJob] = []
     for index, item in enumerate(value):
@@ -215,7 +219,7 @@ def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[
         if first != index:
             raise WorkloadError(f"the id {job.name!r} is already that of $.jobs[{first}]", f"{where}[{index}].id")
         jobs.append(job)
-    return tuple(jobs)
+    return tuple(jobs), False
 
 
 _FORBIDDEN_IN_ID = f"!{ID_STOPS}"

@@ -89,6 +89,8 @@ class Workload:
     book, node_h
         Fates of the lines of its log (:meth:`spillway.workloads.logs.book.Book.rows`), and node-hours of its jobs by
         the log's run times; not written to the file.
+    plain
+        Whether a file was read whose jobs and profiles are all of the usual types, each of one task or pause.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Workload:
     begins_s: float | None = None
     book: tuple[dict[str, Any], ...] = ()
     node_h: float = 0.0
+    plain: bool = field(default=False, compare=False)
 
     @property
     def checksum(self) -> str:

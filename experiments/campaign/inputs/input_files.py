@@ -360,7 +360,7 @@ class Inputs:
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             if source.is_json:
                 refuse_traces(workload, source.text)
-                refuse_unread(self._root / prepared.path, source.text)
+                refuse_unread(workload, self._root / prepared.path, source.text)
                 self._storage_uses[prepared.path] = storage_uses(workload)
                 self._from[prepared.path] = source.text
             self._omissions[prepared.path] = workload.omissions
@@ -551,7 +551,8 @@ def _refuse_drawn(source: Source) -> None:
 def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = b"") -> tuple[Workload, bytes]:
     """A workload with the changes that its description states, and its bytes."""
     if source.spec.changes:
-        workload, data = varied(workload, source.spec.changes, machine.facts), b""
+        workload = dataclasses.replace(varied(workload, source.spec.changes, machine.facts), plain=False)
+        data = b""
     return workload, data or batsim_bytes(workload)
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spillway.base.errors import shown
+from spillway.core import as_printed
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.protocol.drains import STORAGE_DRAINED, read_drain
+from spillway.protocol.fields import INT32
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import ExternalEvent
 from spillway.simulator.reading.workload import load_workload
@@ -71,18 +73,38 @@ def refuse_traces(workload: Workload, where: str) -> None:
             raise SpecError(f"{where}: $.profiles[{shown(name)}].type{who}: {shown(kind)} {words}")
 
 
-def refuse_unread(path: Path, where: str) -> None:
-    """Refuse a workload that the simulator does not read.
+def refuse_unread(workload: Workload, path: Path, where: str) -> None:
+    """Refuse a workload, in a file here, that the simulator does not read. Jobs and profiles of usual types it reads.
 
     Raises
     ------
     SpecError
         With its words on the job or profile.
     """
+    if is_read(workload):
+        return
     try:
         load_workload(path)
     except SimulatorInputError as error:
         raise SpecError(str(error).replace(str(path.absolute()), where).replace(str(path), where)) from None
+
+
+_WORKLOAD = "w0"
+"""The name that the simulator gives to the workload of a run."""
+
+
+def is_read(workload: Workload) -> bool:
+    """Whether it is known that the simulator reads all jobs and profiles."""
+    if not workload.plain or workload.nb_res > INT32:
+        return False
+    jobs = workload.jobs
+    if any(_WORKLOAD in job.id for job in jobs if isinstance(job.id, str)):  # Batsim takes it for a full id
+        return False
+    try:
+        as_printed([[job.walltime for job in jobs], [job.extras for job in jobs], [*workload.profiles.values()]])
+    except ValueError:
+        return False
+    return True
 
 
 def storage_uses(workload: Workload) -> tuple[StorageUse, ...]:

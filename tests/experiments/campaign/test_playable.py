@@ -7,9 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, reject
 
+from spillway.experiments.campaign.inputs.playable import is_read
 from spillway.experiments.cli import main
+from spillway.protocol.limits import LATEST_S
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.workloads.batsim.json_file import parse_batsim
+from spillway.workloads.errors import WorkloadError
 
 TRACE = {"trace": "t.txt"}
 PFS = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 1e6, "bytes_to_write": 1e6}
@@ -174,3 +181,26 @@ def test_a_drain_that_plays(folder: Path) -> None:
     """Of a burst buffer."""
     (folder / "e.txt").write_text('{"timestamp": 5, "type": "storage_drained", "resources": "8-9", "bytes": 5}')
     assert run("delay", "tiny", "rigid", "--events", "e.txt") == 0
+
+
+NUMBERS = (0, 1, -1, 0.5, -0.0, 2**31, 2**63, 1e300, -1e300, LATEST_S, 2 * LATEST_S)
+NAMES = ("", "a", "w0", "w01", "a!b", "a,b", "\u00e4")
+VALUES = st.sampled_from((None, True, *NUMBERS, *NAMES, [], [1e300], {"a": 1e300}))
+
+
+@given(
+    st.dictionaries(st.sampled_from(("id", "subtime", "res", "walltime", "bb", "user")), VALUES, max_size=2),
+    st.dictionaries(st.sampled_from(("type", "cpu", "com", "ret", "bb", "note")), VALUES, max_size=2),
+    st.sampled_from((1, 0, 2**31 - 1, 2**31)),
+)
+def test_what_is_known_to_be_read_is_read(job: dict[str, Any], profile: dict[str, Any], nb_res: int) -> None:
+    """A file whose jobs and profiles have the usual types is not read a second time before its run."""
+    whole = {"id": 1, "subtime": 0, "res": 1, "walltime": 10, "profile": "p", **job}
+    profiles = {"p": {"type": "parallel_homogeneous", "cpu": 1, "com": 0, **profile}}
+    text = json.dumps({"nb_res": nb_res, "jobs": [whole], "profiles": profiles}, ensure_ascii=False)
+    try:
+        workload = parse_batsim(text)
+    except WorkloadError:
+        reject()
+    if is_read(workload):
+        assert len(workload_from_object(json.loads(text)).jobs) == 1
