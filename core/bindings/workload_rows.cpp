@@ -336,7 +336,7 @@ class JobRows {
     if (id == nullptr) return false;
     nb::object number;
     if (PyLong_CheckExact(id)) {
-      number = nb::steal(PyObject_Str(id));
+      number = nb::str(nb::handle(id));  // which looks at signals: their exceptions go on
       id = number.ptr();
     }
     const auto stated = text(id);

@@ -253,8 +253,8 @@ def test_ctrl_c_and_resume(number: int, policies: list[str], transport: str, sai
     while not list(tmp_path.glob(".partial/kth-like_*/allocations.csv")) and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(process.pid, number)
-    _, errors = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 128 + number
+    told, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number, errors + told
     assert f"{said}: repeat the command to go on" in errors
     assert "Traceback" not in errors
     assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "inputs"}  # and no lock
