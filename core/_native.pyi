@@ -2575,51 +2575,13 @@ def read_job(
 ) -> Job:
     """Build a job from the object that JOB_SUBMITTED carries.
 
+    A ``walltime`` that is absent, -1 or beyond :data:`spillway.protocol.limits.LATEST_S` means no walltime. Each
+    request for burst buffer is rounded up to whole granules.
+
     Raises
     ------
     RemoteProtocolError
-        A field has the wrong type or is out of range; the error names its place.
-    """
-
-class TableColumns:
-    """Columns of a CSV table, whose bytes come in parts; cells are divided as by Python's :mod:`csv`.
-
-    The first row is the header. A table with a row of another width, a text that is no UTF-8 or no number has a fault:
-    the methods then return False, and the columns are of no use.
-
-    Parameters
-    ----------
-    width
-        Number of cells of each row.
-    texts, numbers
-        Places of the columns that are kept, from 0.
-    """
-
-    def __init__(self, width: int, texts: Sequence[int], numbers: Sequence[int]) -> None: ...
-    def feed(self, text: bytes) -> bool:
-        """Read a part; whether it has no fault."""
-
-    def finish(self) -> bool:
-        """Read the last row, which may lack its line end; whether it has no fault."""
-
-    def texts(self) -> list[list[str]]:
-        """The columns of texts; equal texts near each other are one object."""
-
-    def numbers(self) -> list[npt.NDArray[np.float64]]:
-        """The columns of numbers, each as ``float`` reads it; NaN for an empty cell."""
-
-def count_columns(texts: list[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Texts such as ``96:3 98:1`` as columns.
-
-    Returns
-    -------
-    tuple of arrays
-        Places of the texts, the numbers before a colon, those after it.
-
-    Raises
-    ------
-    ValueError
-        A text has another form.
+        A field has the wrong type or is out of range; the error names its place in the event (``$.job.walltime``).
     """
 
 PLAIN_PROFILES: tuple[str, ...]

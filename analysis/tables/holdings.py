@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spillway.analysis.tables.jobs import Floats, Ints, JobTable, Rows, parse_intervals
+from spillway.analysis.tables.jobs import Floats, Ints, JobTable, Rows, parse_intervals, parse_storages
 from spillway.base.limits import HOSTS
-from spillway.core import count_columns
 
 
 class NodeSpan(NamedTuple):
@@ -72,7 +71,7 @@ def _storage_columns(table: JobTable) -> tuple[Rows, Ints, Floats, Floats, Float
     """Columns of :class:`StorageSpan`; sizes are whole numbers."""
     order = table.start_s.argsort(kind="stable")
     jobs, texts, start_s, end_s = _held(table, order, table.storage_lives, table.storages)
-    place, storage, count = count_columns([*texts])
+    place, storage, count = parse_storages(texts)
     job = jobs[place]
     return job, storage, np.trunc(count * table.bb_bytes[job]), start_s[place], end_s[place]
 

@@ -8,21 +8,22 @@ slices in ``batsim_jobs.csv``.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.tables.rows import MISSING, header_of, read_columns
+from spillway.analysis.tables.rows import MISSING, read_lines, read_parts
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import HOSTS, shown
 from spillway.base.links import refuse_links
-from spillway.core import count_columns
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -190,7 +191,7 @@ class JobTable:
         """Requests for burst buffer of ``bb_bytes`` each: one per node, or those of a striped buffer (``storages``)."""
         if not any(self.storages):
             return self.nodes
-        rows, _, counts = count_columns([*self.storages])
+        rows, _, counts = parse_storages(self.storages)
         stated = np.zeros(len(self), np.int64)
         np.add.at(stated, rows, counts)
         return np.where(stated > 0, stated, self.nodes)
@@ -280,7 +281,7 @@ def read_run(folder: Path) -> JobTable:
     """
     refuse_links(folder)
     table = read_jobs(folder / "jobs.csv")
-    if _SLICES_COLUMN in header_of(folder / "jobs.csv", MISSING):
+    if _SLICES_COLUMN in _header(folder / "jobs.csv"):
         table = replace(table, turns=_read_turns(table, folder / _SLICES_FILE))
     machine, allocations = folder / "machine.json", folder / "allocations.csv"
     if machine.exists():
@@ -362,7 +363,7 @@ def read_contention(path: Path) -> Floats:
     Empty where the table has no such column. :class:`AnalysisError` as in :func:`read_jobs`.
     """
     name = "contention_slowdown"
-    if name not in header_of(path, MISSING):
+    if name not in _header(path):
         return np.zeros(0)
     values = _read_columns(path, (), (name,))[1][name]
     return values[~np.isnan(values)]
@@ -394,6 +395,24 @@ def parse_intervals(text: str, most: int | None = None) -> list[int]:
             raise AnalysisError(f"the machines {shown(text)}: {HOSTS.text()}")
         ids.extend(range(begin, end + 1))
     return ids
+
+
+def parse_storages(texts: Sequence[str]) -> tuple[Rows, Ints, Ints]:
+    """Expand texts such as ``"96:3 98:1"`` to columns: index of the text, storage node, number of requests.
+
+    Raises
+    ------
+    ValueError
+        A text has another form.
+    """
+    columns: list[tuple[Rows, Ints]] = [(np.zeros(0, np.intp), np.zeros((0, 2), np.int64))]
+    for begin in range(0, len(texts), ROWS_AT_A_TIME):
+        part = texts[begin : begin + ROWS_AT_A_TIME]
+        counts = [text.count(":") for text in part]
+        numbers = np.array(" ".join(part).replace(":", " ").split(), np.int64).reshape(sum(counts), 2)
+        columns.append((np.repeat(np.arange(begin, begin + len(part)), counts), numbers))
+    rows, pairs = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return rows, pairs[:, 0], pairs[:, 1]
 
 
 def _read_turns(table: JobTable, path: Path) -> Turns:
@@ -433,16 +452,50 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
     )
 
 
+ROWS_AT_A_TIME = 10_000
+"""Rows that are read into columns together: few enough that the other cells take no memory."""
+
+
+def _header(path: Path) -> list[str]:
+    return next(read_lines(path, MISSING), (1, []))[1]
+
+
 def _read_columns(
     path: Path, texts: Sequence[str], numbers: Sequence[str], optional: Sequence[str] = ()
 ) -> tuple[dict[str, list[str]], dict[str, Floats]]:
     """Read columns of texts and of numbers, by name; optional columns of texts that are missing are empty."""
-    header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in header_of(path, MISSING)]
+    parts = read_parts(path, MISSING, ROWS_AT_A_TIME)
+    header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(parts)[0]]
     missing = [name for name in (*texts, *numbers) if name not in header]
     if missing:
         found = shown(", ".join(header) or "nothing", 400)
         raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {found}")
-    present = [name for name in (*texts, *optional) if name in header]
-    columns = read_columns(path, [*map(header.index, present)], [*map(header.index, numbers)], MISSING)
-    of_texts = {name: list[str]() for name in optional} | dict(zip(present, columns.texts(), strict=True))
-    return of_texts, dict(zip(numbers, columns.numbers(), strict=True))
+    of_texts: dict[str, list[str]] = {name: [] for name in (*texts, *optional)}
+    of_numbers: dict[str, list[Floats]] = {name: [np.zeros(0)] for name in numbers}
+    present = [(name, header.index(name), dict[str, str]()) for name in of_texts if name in header]
+    places = [(name, header.index(name)) for name in numbers]
+    line = 2
+    for part in parts:
+        for name, place, known in present:
+            cells = [*map(itemgetter(place), part)]
+            of_texts[name] += map(known.setdefault, cells, cells)  # equal texts take memory once
+            if len(known) > ROWS_AT_A_TIME:  # most are of one row
+                known.clear()
+        for name, place in places:
+            of_numbers[name].append(_numbers(path, name, [*map(itemgetter(place), part)], line))
+        line += len(part)
+    return of_texts, {name: np.concatenate(found) for name, found in of_numbers.items()}
+
+
+def _numbers(path: Path, name: str, texts: Sequence[str], line: int) -> Floats:
+    """Texts as numbers, NaN for empty ones; ``line``: that of the first."""
+    with contextlib.suppress(ValueError):
+        return np.fromiter(map(float, texts), np.float64, len(texts))
+    with contextlib.suppress(ValueError):  # some are empty
+        return np.fromiter((float(text or math.nan) for text in texts), np.float64, len(texts))
+    for row, text in enumerate(texts, start=line):
+        try:
+            float(text or "nan")
+        except ValueError:
+            raise AnalysisError(f"{path}, line {row}: column {name!r} must hold numbers, got {text!r}") from None
+    raise AssertionError("unreachable: one of the texts is no number")

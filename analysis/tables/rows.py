@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 import math
-from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import IO
 
 from spillway.analysis.errors import AnalysisError
 from spillway.base.files import open_regular
 from spillway.base.limits import InputError, shown
-from spillway.core import TableColumns
 
 csv.field_size_limit(2**31 - 1)  # a job may depend on 100,000 others; the file's size is limited
 
@@ -54,9 +51,9 @@ class Row:
             ) from None
 
 
-def _opened(path: Path, missing: str) -> IO[bytes]:
+def _opened(path: Path, missing: str) -> io.TextIOWrapper:
     try:
-        return open_regular(path)
+        return io.TextIOWrapper(open_regular(path), encoding="utf-8", newline="")
     except InputError as error:
         raise AnalysisError(f"{path}: {error}; {missing}") from None
 
@@ -74,7 +71,7 @@ def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
     AnalysisError
         The file cannot be read, is no text, or has a line that is no CSV or of another length than the header.
     """
-    with io.TextIOWrapper(_opened(path, missing), encoding="utf-8", newline="") as text:
+    with _opened(path, missing) as text:
         reader = csv.reader(text)
         columns = 0
         try:
@@ -87,34 +84,24 @@ def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
             raise AnalysisError(f"{path}, line {max(reader.line_num, 1)}: no line of a table: {error}") from None
 
 
-def read_columns(path: Path, texts: Sequence[int], numbers: Sequence[int], missing: str) -> TableColumns:
-    """Columns of a CSV file, by their places: of texts, and of numbers (NaN where empty).
+def read_parts(path: Path, missing: str, rows: int) -> Iterator[list[list[str]]]:
+    """Lines of a CSV file in lists: the header alone, then at most ``rows`` lines at a time.
 
     Raises
     ------
     AnalysisError
-        As :func:`read_lines`, and where a cell of a column of numbers holds something else.
+        As :func:`read_lines`, which also finds the place of the fault.
     """
-    header = header_of(path, missing)
-    columns, text_of = TableColumns(len(header), texts, numbers), getincrementaldecoder("utf-8")()
-    with contextlib.suppress(UnicodeDecodeError), _opened(path, missing) as stream:
-        parts = iter(partial(stream.read, _PART_BYTES), b"")
-        if all(columns.feed(part) for part in parts if text_of.decode(part) is not None):
-            text_of.decode(b"", final=True)
-            if columns.finish():
-                return columns
-    for row in read_rows(path, (), missing):
-        for place in numbers:
-            row.number(header[place])
-    raise AssertionError("unreachable: one of the rows has a fault")
-
-
-_PART_BYTES = 2**20
-
-
-def header_of(path: Path, missing: str) -> list[str]:
-    """Names of the columns of a CSV file; none where it is empty. :class:`AnalysisError` as in :func:`read_lines`."""
-    return next(read_lines(path, missing), (1, []))[1]
+    with contextlib.suppress(csv.Error, UnicodeDecodeError), _opened(path, missing) as text:
+        reader = csv.reader(text)
+        header = next(reader, [])
+        yield [header]
+        while (part := list(itertools.islice(reader, rows))) and set(map(len, part)) == {len(header)}:
+            yield part
+        if not part:
+            return
+    for _ in read_lines(path, missing):
+        pass
 
 
 def run_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:

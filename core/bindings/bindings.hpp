@@ -29,7 +29,6 @@ void bind_session(nanobind::module_& module);
 void bind_simulated_jobs(nanobind::module_& module);
 void bind_stopwatch(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
-void bind_table_columns(nanobind::module_& module);
 void bind_timeline(nanobind::module_& module);
 void bind_waterfill(nanobind::module_& module);
 void bind_workload_rows(nanobind::module_& module);

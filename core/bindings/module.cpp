@@ -24,7 +24,6 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_gang(module);
   spillway::bindings::bind_packing(module);
   spillway::bindings::bind_subset(module);
-  spillway::bindings::bind_table_columns(module);
   spillway::bindings::bind_gates(module);
   spillway::bindings::bind_operations(module);
   spillway::bindings::bind_runtime(module);

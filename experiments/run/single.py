@@ -35,7 +35,7 @@ from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.simulation import simulate
 from spillway.experiments.run.spec import DEFAULT_TAU_S, Playing, Task
 
-_MANY_DECISIONS = 10_000
+_MANY_DECISIONS = 200_000
 """Decisions from which on a collection of a simulation's memory pays off."""
 
 

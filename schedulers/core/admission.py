@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from spillway.core import PublishedTimeline
+from spillway.core import PublishedTimeline, read_job
 from spillway.protocol.limits import LATEST_S
 from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.demand import Demand
@@ -14,7 +14,7 @@ from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions
 from spillway.schedulers.core.terms import Terms
-from spillway.schedulers.model.job import Job, job_from_wire, replaced
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
 from spillway.schedulers.model.site import FAILS_FIELD
@@ -89,7 +89,7 @@ class Admission:
         if profile is None:
             workload = job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(fields.get("profile")))
-        job = job_from_wire(job_id, fields, profile, number, time_s, self._machine.granule_bytes)
+        job = read_job(job_id, fields, profile, number, time_s, self._machine.granule_bytes)
         if self._terms.lives is not None:
             job = replaced(job, lives=self._terms.lives(job))
         self._jobs += 1
@@ -107,7 +107,7 @@ class Admission:
 
         Its requests of persistent buffers enter the pool.
         """
-        requests = buffer_requests_of(job, self._machine.granule_bytes)
+        requests = buffer_requests_of(job, self._machine.granule_bytes) if job.extras else None
         reason = None if requests is None else self._pool_reason(job, requests, pool)
         if reason is None and (job.nodes or job.id not in pool.requests):  # a job without nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)

@@ -312,18 +312,19 @@ class Session(native.SessionCore):
         A field of the user's that is malformed is that job's rejection: the simulator only passes it on.
         """
         try:
-            return self._admitted(job)
+            job, reason = self.admission.admitted(job, self.pool)
+            if self.pool.requests:
+                self.rare = True
+            if reason is not None:
+                return job, reason
+            if len(self.counted.pools) > len(self.book.machine.pools):
+                self.book.widen(self.counted.pools)
+            return self._held(job) if job.extras else (job, None)
         except RemoteProtocolError as error:
             return job, error.message
 
-    def _admitted(self, job: Job) -> tuple[Job, str | None] | None:
-        job, reason = self.admission.admitted(job, self.pool)
-        if self.pool.requests:
-            self.rare = True
-        if reason is not None:
-            return job, reason
-        if len(self.counted.pools) > len(self.book.machine.pools):
-            self.book.widen(self.counted.pools)
+    def _held(self, job: Job) -> tuple[Job, str | None] | None:
+        """Hold a job that depends on others (``None``), and note its cancellation."""
         self.cancellations.submitted(job)
         settled = self.dependents.submitted(job, self.knows, self.now_s)
         if self.dependents.any:

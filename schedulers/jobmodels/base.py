@@ -236,11 +236,11 @@ class JobModel:
 
     def stage_in(self, job: Job) -> Program:
         """Fill a job's burst buffer before its program, without nodes if the buffer has a life of its own."""
-        yield from waited(staging_of(job).in_s, "stage_in")
+        return waited(staging_of(job).in_s, "stage_in")
 
     def stage_out(self, job: Job) -> Program:
         """Empty a job's burst buffer after its program."""
-        yield from waited(staging_of(job).out_s, "stage_out")
+        return waited(staging_of(job).out_s, "stage_out")
 
     def refuses(self, job: Job) -> str | None:
         """Return why a job cannot be played, apart from fields of other models; ``None`` if it can.

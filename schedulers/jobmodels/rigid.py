@@ -9,6 +9,8 @@ from spillway.schedulers.jobmodels.base import Granted, JobModel, Needs, Program
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 
+_WHOLE = Submitted()
+
 
 @dataclass(frozen=True)
 class Rigid(JobModel):
@@ -21,7 +23,7 @@ class Rigid(JobModel):
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Run the job in one piece."""
-        yield Submitted()
+        yield _WHOLE
 
     def alone(self) -> Rigid:
         """Return the same model; only jobs that move bytes beside their computation are played (:meth:`moves`)."""

@@ -9,7 +9,7 @@ from spillway.base.errors import RemoteProtocolError, shown
 from spillway.core import Allocation as Allocation
 from spillway.core import Job as Job
 from spillway.core import Lives as Lives
-from spillway.core import read_job
+from spillway.core import read_job as read_job
 from spillway.core import replaced as replaced
 from spillway.protocol.limits import time_fault
 
@@ -117,18 +117,6 @@ OWN_FIELDS = (
 def sized_as(job: Job, nodes: int) -> Job:
     """A job as if it requested ``nodes`` nodes; the job itself if it does."""
     return job if nodes == job.nodes else replaced(job, nodes=nodes)
-
-
-def job_from_wire(
-    job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float, granule_bytes: int = 1
-) -> Job:
-    """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
-
-    A ``walltime`` that is absent, -1 or beyond :data:`spillway.protocol.limits.LATEST_S` means no walltime. Each
-    request for burst buffer is rounded up to whole granules. Raises :class:`RemoteProtocolError` for fields of the
-    wrong type or out of range, with the place in the event's data (``$.job.walltime``).
-    """
-    return read_job(job_id, job, profile, number, now, granule_bytes)
 
 
 NO_WALLTIME = -1.0

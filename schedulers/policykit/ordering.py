@@ -213,14 +213,21 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
 
     The input must be in order of submission for ``fcfs``.
     """
+    if order == "fcfs" and not view.machine.partitions:
+        return _in_order(jobs)
     found = in_one_tier(view, jobs, order)
     return found if order == MULTIFACTOR else in_tiers(view, found)
+
+
+def _in_order(jobs: Iterable[Job]) -> Sequence[Job]:
+    """Jobs in order of submission, as a sequence that does not change."""
+    return jobs if isinstance(jobs, (WaitingJobs, tuple)) else list(jobs)
 
 
 def in_one_tier(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     """Like :func:`ordered`, but except in the order ``multifactor`` without regard to tiers."""
     if order == "fcfs":
-        return jobs if isinstance(jobs, (WaitingJobs, tuple)) else list(jobs)
+        return _in_order(jobs)
     if order == MULTIFACTOR:
         priorities = priorities_of(view)
         found = priorities.ordered(jobs)

@@ -67,7 +67,12 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Sequence[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
-    return _fill_at_once(view, jobs) if view.at_once else _fill_one_by_one(view, jobs, blocker)
+    if not view.at_once:
+        return _fill_one_by_one(view, jobs, blocker)
+    durations_s = None
+    if view.estimate_s is not Walltimes.estimate_s:
+        durations_s = np.array([view.estimate_s(job) for job in jobs], np.float64)
+    return Fill(view.timeline, jobs, durations_s)  # the core finds the next that fits, and books it
 
 
 def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[Start]:
@@ -86,14 +91,6 @@ def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[
             )
         elif free == 0 and not view.stages_first:
             return
-
-
-def _fill_at_once(view: View, jobs: Sequence[Job]) -> Iterator[Start]:
-    """Fill where jobs start with their whole request or not at all: the core finds the next that fits, and books it."""
-    durations_s = None
-    if view.estimate_s is not Walltimes.estimate_s:
-        durations_s = np.array([view.estimate_s(job) for job in jobs], np.float64)
-    return Fill(view.timeline, jobs, durations_s)
 
 
 def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -> Fit | None:

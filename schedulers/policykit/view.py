@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import attrgetter
 from random import Random
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from spillway.core import Fit, Resource, Timeline
 from spillway.core import Holding as Holding
@@ -63,6 +63,8 @@ class View:
         All waiting jobs, also those that a view of some jobs leaves out.
     running
         Running jobs in order of their start.
+    timeline
+        A private timeline with all running jobs booked until ``end_s``; the policy may book and release in it.
     rng
         The conversation's generator, seeded once; the only source of randomness.
     notebook
@@ -130,8 +132,18 @@ class View:
         self.notebook = notebook
         self.notes = notes
         self._timeline_source = timeline_source
-        self._timeline: Timeline | None = None
         self._past = past
+
+    if TYPE_CHECKING:
+        timeline: Timeline
+    else:
+
+        def __getattr__(self, name: str) -> Timeline:
+            """Make the timeline when it is first read: it is read many times in a pass, without a call then."""
+            if name != "timeline":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            found = self.timeline = self._timeline_source()
+            return found
 
     def showing(self, queue: Sequence[Job], held: Mapping[str, Holding]) -> View:
         """The same pass with another queue and other held burst buffers; the timeline is shared."""
@@ -143,7 +155,7 @@ class View:
 
     def without(self, take: Callable[[Timeline], Timeline], taken: tuple[TakenNodes, ...]) -> View:
         """The same pass with a timeline from which resources are taken, these nodes among them."""
-        other, source, seen = copy.copy(self), self._timeline_source, self._timeline
+        other, source, seen = copy.copy(self), self._timeline_source, vars(self).get("timeline")
         vacate = self.vacate
 
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
@@ -154,7 +166,7 @@ class View:
                     timeline.take(max(taken_nodes.start_s, timeline.now_s), taken_nodes.end_s, taken_nodes.nodes)
 
         other.vacate = None if vacate is None else vacated
-        other._timeline = None
+        vars(other).pop("timeline", None)
         other._timeline_source = lambda: take(source() if seen is None else seen.copy())
         other.taken += taken
         return other
@@ -170,14 +182,6 @@ class View:
         return self.timeline.free_nodes_now() > 0 or self.stages_first
 
     @property
-    def timeline(self) -> Timeline:
-        """A private timeline with all running jobs booked until ``end_s``; the policy may book and release in it."""
-        found = self._timeline
-        if found is None:
-            found = self._timeline = self._timeline_source()
-        return found
-
-    @property
     def at_once(self) -> bool:
         """Whether jobs start with their whole request now or not at all, and no notes are kept."""
         return self.notes is None and self.fewest_nodes is None and not self.held and not self.stages_first
@@ -185,12 +189,12 @@ class View:
     def aside(self) -> View:
         """A copy of the pass that shares only the notes: its timeline, random numbers and notebook are separate."""
         other = copy.copy(self)
-        other._timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
+        other.timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
         return other
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next reading: bookings are discarded, enacted decisions count."""
-        self._timeline = None
+        vars(self).pop("timeline", None)
         self.reservations.clear()
 
     def again(self, queue: Sequence[Job]) -> View:

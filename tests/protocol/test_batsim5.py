@@ -22,7 +22,7 @@ from spillway.protocol.batsim5.profiles import from_file, to_batsim4, to_batsim5
 from spillway.protocol.batsim5.requests import REQUESTS, Features
 from spillway.protocol.detect import AnyBatsim
 from spillway.schedulers.assembly import SessionSpec, Settings, assemble
-from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.model.job import read_job
 from spillway.schedulers.policies.gang import Gang
 from tests.kit.cases import cases
 from tests.protocol.strategies import json_values, messages, printed
@@ -270,7 +270,7 @@ def test_the_user_of_a_job(extra: str, user: str) -> None:
     )
     (event,) = Batsim5().decode_message((text % json.dumps(extra)).encode() + b"\0").events
     assert isinstance(event, m.JobSubmitted)
-    job = job_from_wire(event.job_id, event.job, event.profile, 0, event.timestamp)
+    job = read_job(event.job_id, event.job, event.profile, 0, event.timestamp)
     assert (job.user, job.nodes, job.walltime_s) == (user, 4, 3600.0)
 
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import assume, given
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.tables import rows
-from spillway.analysis.tables.jobs import JobTable, parse_intervals, read_jobs, read_run
-from spillway.core import TableColumns, count_columns
+from spillway.analysis.tables import jobs
+from spillway.analysis.tables.jobs import JobTable, parse_intervals, parse_storages, read_jobs, read_run
 from tests.analysis.samples import HEADER, JOBS, write_run
 
 
@@ -39,49 +34,11 @@ def test_allocations_and_machine_are_joined_by_name(table: JobTable) -> None:
 
 def test_rows_are_read_in_parts(run_folder: Path, table: JobTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of a part loses no row, repeats no row and mixes no columns."""
-    for size in (1, 7, 100, 101, 1000):
-        monkeypatch.setattr(rows, "_PART_BYTES", size)
+    for rows in (1, 3, 4, 5):
+        monkeypatch.setattr(jobs, "ROWS_AT_A_TIME", rows)
         again = read_run(run_folder)
         assert (again.job_id, again.allocated, again.storages) == (table.job_id, table.allocated, table.storages)
         assert np.array_equal(again.start_s, table.start_s, equal_nan=True)
-
-
-CELLS = st.lists(st.sampled_from([*'a0,"\n\r -.e_\u00e4', "1.5", "12345678901234567", "inf"]), max_size=5).map("".join)
-
-
-@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=6), st.integers(1, 9), st.booleans())
-def test_tables_are_divided_as_by_the_module_csv(table: list[list[str]], size: int, quoted: bool) -> None:
-    """The core finds the cells of Python's module, and its numbers are those of ``float``."""
-    stream = io.StringIO(newline="")
-    csv.writer(stream, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL).writerows(table)
-    _compare(stream.getvalue(), size)
-
-
-@given(st.text(alphabet=st.sampled_from('a1,,"\n\r'), max_size=30), st.integers(1, 9))
-def test_odd_tables_are_divided_as_by_the_module_csv(text: str, size: int) -> None:
-    """Quotes within a cell, lone line ends, empty lines, and a quoted cell that never ends."""
-    _compare(text, size)
-
-
-def _compare(text: str, size: int) -> None:
-    expected = list(csv.reader(io.StringIO(text, newline="")))
-    width = len(expected[0]) if expected else 0
-    assume(width)
-    columns, data = TableColumns(width, range(width), ()), text.encode()
-    is_whole = all(columns.feed(data[at : at + size]) for at in range(0, len(data), size)) and columns.finish()
-    assert is_whole == all(len(cells) == width for cells in expected)
-    if is_whole:
-        assert [list(row) for row in zip(*columns.texts(), strict=True)] == expected[1:]
-    for cell in {cell for cells in expected for cell in cells}:
-        column = TableColumns(1, (), [0])
-        found = column.feed(b'n\n"' + cell.replace('"', '""').encode() + b'"\n') and column.numbers()[0].tolist()
-        try:
-            number = float(cell or "nan")
-        except ValueError:
-            assert found is False
-        else:
-            assert found is not False
-            assert found == [number] or math.isnan(number)
 
 
 def test_batsims_file_alone_is_enough(run_folder: Path) -> None:
@@ -135,10 +92,11 @@ def test_interval_sets() -> None:
     """Batsim's interval sets and our storage lists."""
     assert parse_intervals("0-2 5") == [0, 1, 2, 5]
     assert parse_intervals("") == []
-    columns = [column.tolist() for column in count_columns(["96:3 98:1", "", "97:2"])]
+    columns = [column.tolist() for column in parse_storages(["96:3 98:1", "", "97:2"])]
     assert columns == [[0, 0, 2], [96, 98, 97], [3, 1, 2]]
-    with pytest.raises(ValueError, match=r"expected 'id:count' separated by blanks, got '96:'"):
-        count_columns(["96:3", "96:"])
+    for odd in ("96:", "96:3:1", "96 3", "x:1"):
+        with pytest.raises(ValueError, match=r"."):
+            parse_storages(["96:3", odd])
 
 
 def test_time_slices(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.allocation import find_growth, only, together, without
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import Limits
-from spillway.schedulers.model.job import Allocation, Job, job_from_wire
+from spillway.schedulers.model.job import Allocation, Job, read_job
 from spillway.schedulers.model.machine import Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from tests.schedulers.guard import why_not
@@ -25,12 +25,12 @@ def book_of(machine: Machine, placement: Placement | None = None) -> Book:
 
 def read(job: dict[str, Any], profile: dict[str, Any] | None = None, granule_bytes: int = 1) -> Job:
     """A job of 4 nodes."""
-    return job_from_wire("w0!1", {"res": 4} | job, profile, 0, 0.0, granule_bytes)
+    return read_job("w0!1", {"res": 4} | job, profile, 0, 0.0, granule_bytes)
 
 
 def striped(total: int, stripes: int, nodes: int = 2) -> Job:
     """A job with a buffer of its own."""
-    return job_from_wire("w0!1", {"res": nodes, "bb_total": total, "bb_stripes": stripes}, None, 0, 0.0)
+    return read_job("w0!1", {"res": nodes, "bb_total": total, "bb_stripes": stripes}, None, 0, 0.0)
 
 
 @pytest.mark.parametrize(("fields", "granule_bytes", "bb_bytes", "stripes"), [

@@ -9,7 +9,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.model.job import read_job
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.workloads.requests.directives import directives_of
 from spillway.workloads.requests.fields import Site, fields_of, read_site
@@ -29,7 +29,7 @@ def test_as_a_site_states_them(kind: str, reference: Path) -> None:
         requests = directives_of([f"#DW jobdw type={kind} capacity={size} name=x"], "")
         fields = fields_of(requests, nodes, Site())
         assert fields["bb_kind"] == kind
-        job = job_from_wire("w0!1", {"id": "w0!1", "res": nodes} | fields, {}, 0, 0.0)
+        job = read_job("w0!1", {"id": "w0!1", "res": nodes} | fields, {}, 0, 0.0)
         assert len(list(site.refusals(requests, nodes))) == excess
         assert (maxima.refuses(job) is not None) == bool(excess), maxima.refuses(job)
 

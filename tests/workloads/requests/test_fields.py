@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.experiments.cli.workload import requested, with_scripts
-from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.model.job import read_job
 from spillway.schedulers.model.persistent import BufferRequests, Creation, buffer_requests_of
 from spillway.schedulers.model.staging import staging_of
 from spillway.workloads.batsim.json_file import read_batsim, write_batsim
@@ -204,7 +204,7 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         },
     }
     read = [
-        job_from_wire(job.name, job.to_object(), made.profiles[job.profile], number, 0.0)
+        read_job(job.name, job.to_object(), made.profiles[job.profile], number, 0.0)
         for number, job in enumerate(made.jobs)
     ]
     assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0), (0, 0)]
