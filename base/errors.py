@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import reprlib
 import signal
+from collections.abc import Coroutine
 from typing import Any
 
 MOST_SHOWN = 80
@@ -85,6 +86,18 @@ def shortened(text: str) -> str:
 
 LONGEST_PATH = 160
 """Most characters of a JSON path in the text of an error; names in it are the peer's."""
+
+
+def returned(found: object) -> str:
+    """Words for the result of a call that should yield; a coroutine is closed, as it warns where nobody awaits it."""
+    if found is None:
+        return "None: has it no yield?"
+    kind = type(found).__name__
+    if isinstance(found, Coroutine):
+        found.close()
+    return f"a{'n' if kind[0] in 'aeiou' else ''} {kind}: " + (
+        "write 'def', not 'async def'" if kind in ("coroutine", "async_generator") else shown(found)
+    )
 
 
 class SpillwayError(Exception):

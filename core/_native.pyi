@@ -158,6 +158,8 @@ class Job:
         State kept from its last attempt, for the runtime; ``None``: there was no attempt, or nothing is kept.
     default_walltime
         Whether its walltime is the default of its partition; the simulator then has no walltime of the job.
+    grace_s
+        Time beyond its walltime for which its site lets it run (s); plans ignore it until the walltime is over.
     """
 
     def __init__(
@@ -179,6 +181,7 @@ class Job:
         held_s: float = 0.0,
         left: Any = None,
         default_walltime: bool = False,
+        grace_s: float = 0.0,
     ) -> None: ...
     @property
     def id(self) -> str: ...
@@ -214,6 +217,8 @@ class Job:
     def left(self) -> Any: ...
     @property
     def default_walltime(self) -> bool: ...
+    @property
+    def grace_s(self) -> float: ...
     @property
     def requests(self) -> int:
         """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""

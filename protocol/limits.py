@@ -9,6 +9,9 @@ Up to here a double resolves every microsecond, the unit in which Batsim prints 
 shortly after now coincide with now (from 2e13 s on even ``now + 1e-3 == now``), and nothing would ever end.
 """
 
+TIME_LIMIT_FIELD = "time_limit_s"
+"""Field of a job with the time that its scheduler plans with, where its walltime is the later one of its kill."""
+
 LONGEST_NAME = 255
 """Characters of the longest name of a job, a profile, a workload or a host."""
 

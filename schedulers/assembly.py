@@ -25,7 +25,7 @@ from spillway.schedulers.core.session import Runtime, Session
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.terms import Cadence, Terms
 from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplayable
-from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
+from spillway.schedulers.jobmodels.base import JobModel, Needs, program_of, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
@@ -303,7 +303,9 @@ def _expects(model: JobModel) -> Expects:
     """Make the function for the expected staging of jobs under a model."""
 
     def expected(job: Job) -> ExpectedStaging:
-        (in_bytes, in_s), (out_bytes, out_s) = stages_of(model.stage_in(job)), stages_of(model.stage_out(job))
+        (in_bytes, in_s), (out_bytes, out_s) = (
+            stages_of(program_of(model, name, getattr(model, name)(job))) for name in ("stage_in", "stage_out")
+        )
         return ExpectedStaging(in_bytes * job.requests, in_s, out_bytes * job.requests, out_s)
 
     return expected

@@ -32,6 +32,13 @@ nb::object buffer_times(const std::optional<BufferTimes>& times) {
              : nb::none();
 }
 
+// The generator that a method of a model returned; another iterator or a fault go to Python.
+nb::object generator_of(const nb::object& model, const char* method, nb::object returned) {
+  static Imported program_of(BASE, "program_of");
+  if (PyGen_CheckExact(returned.ptr())) return returned;
+  return program_of(model, method, returned);
+}
+
 nb::object set_of(const std::vector<std::int32_t>& numbers) {
   return nb::steal(PyFrozenSet_New(tuple_of(numbers).ptr()));
 }
@@ -72,7 +79,7 @@ void PythonModel::clear() {
 
 ProgramPtr PythonModel::staging(const char* name, const JobPtr& job) {
   nb::object given = nb::cast(job);
-  return std::make_unique<Generator>(nb::iter(model_.attr(name)(given)), given);
+  return std::make_unique<Generator>(generator_of(model_, name, model_.attr(name)(given)), given);
 }
 
 ProgramPtr PythonModel::program(const JobPtr& job, const AllocationPtr& allocation, double start_s,
@@ -80,8 +87,8 @@ ProgramPtr PythonModel::program(const JobPtr& job, const AllocationPtr& allocati
   static Imported granted(BASE, "Granted");
   nb::object given = nb::cast(job);
   const nb::object grant = granted(nb::cast(allocation), start_s, object_of(resumed));
-  return std::make_unique<Generator>(nb::iter(model_.attr("program")(given, grant, machine_)),
-                                     given);
+  return std::make_unique<Generator>(
+      generator_of(model_, "program", model_.attr("program")(given, grant, machine_)), given);
 }
 
 std::shared_ptr<const AdditionalIo> PythonModel::stream(const JobPtr& job, const Ids& hosts,

@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -25,7 +26,7 @@ constexpr std::int64_t MOST_STRIPES = 1 << 20;
 
 const Field BB("bb"), BB_TOTAL("bb_total"), BB_STRIPES("bb_stripes"), COM("com"), CPU("cpu"),
     DELAY("delay"), ID("id"), IO_RATE("io_rate"), PROFILE("profile"), RES("res"),
-    SUBTIME("subtime"), TYPE("type"), WALLTIME("walltime");
+    SUBTIME("subtime"), TIME_LIMIT("time_limit_s"), TYPE("type"), WALLTIME("walltime");
 
 /// A number of Python that is no truth value.
 bool is_number(PyObject* value) {
@@ -56,6 +57,13 @@ class Reader {
     job.number = rank;
     job.nodes = whole("job", fields_, RES, "nodes", 0, MOST_NODES);
     job.walltime_s = walltime();
+    if (PyObject* stated = member(fields_, TIME_LIMIT)) {
+      const double limit_s = is_number(stated) ? number(stated) : 0.0;
+      if (!(0.0 < limit_s && limit_s <= std::min(job.walltime_s, LATEST_S)))
+        wrong("job", "time_limit_s", "limit", stated);
+      job.grace_s = job.walltime_s - limit_s;
+      job.walltime_s = limit_s;
+    }
     check_profile();
     buffer(job, granule_bytes);
     job.submit_time_s = time("job", fields_, SUBTIME, now_s);

@@ -99,8 +99,12 @@ void Book::extend(Entry& entry, const BookingPtr& part, double now_s) {
   }
   if (by_nodes) {
     const double elapsed_s = now_s - entry.running->start_s;
-    until_s = std::max(entry.running->start_s + estimator_->correct_s(entry.job, elapsed_s),
-                       now_s + OVERDUE_S);
+    const Job& job = *entry.job;
+    const double start_s = entry.running->start_s;
+    const double expected_s = job.grace_s > 0 && now_s >= start_s + job.walltime_s
+                                  ? job.walltime_s + job.grace_s  // its kill, as Slurm guesses
+                                  : estimator_->correct_s(entry.job, elapsed_s);
+    until_s = std::max(start_s + expected_s, now_s + OVERDUE_S);
   }
   book(now_s, until_s, *part->allocation, part->kinds);
   part->end_s = until_s;

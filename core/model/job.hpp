@@ -32,6 +32,7 @@ struct Job {
   std::int64_t number = 0;  // rank of submission in this conversation: the tie breaker everywhere
   double submit_time_s = 0.0;  // waits count from there
   double walltime_s = NEVER;   // requested time; infinite if the job states no walltime
+  double grace_s = 0.0;        // time beyond it for which its site lets it run; plans ignore it
   std::int64_t nodes =
       0;  // whole nodes requested; 0: it only creates or destroys persistent buffers
   std::int64_t bb_bytes = 0;  // burst-buffer bytes per request

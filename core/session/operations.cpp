@@ -130,7 +130,8 @@ void ProgramRuntime::submit(const ProcessPtr& process, const Operation& operatio
         std::make_shared<Request::Storage>(Request::Storage{{operation.label, hosts_.pfs}});
   }
   process->began_s = now_s;
-  if (job->default_walltime) set_timer(process, now_s + job->walltime_s, now_s, follow, true);
+  if (job->default_walltime)
+    set_timer(process, now_s + job->walltime_s + job->grace_s, now_s, follow, true);
   auto part = std::make_shared<Part>();
   part->process = process;
   part->ended.assign(1, false);
@@ -231,7 +232,8 @@ std::shared_ptr<const Lowered> ProgramRuntime::lowered(Process& process,
 
 // Time that a job has left (s); at its start exactly its walltime, without rounding.
 double ProgramRuntime::remaining(const Process& process, double now_s) {
-  if (now_s == process.record.start_s && !process.staging) return process.job->walltime_s;
+  if (now_s == process.record.start_s && !process.staging)
+    return process.job->walltime_s + process.job->grace_s;
   return process.sub_jobs.deadline_s - now_s;
 }
 

@@ -148,7 +148,7 @@ void ProgramRuntime::start(const JobPtr& job, const AllocationPtr& allocation, d
   process->phase = staged ? Process::Phase::WORK : Process::Phase::STAGE_IN;
   process->program =
       staged ? model_->program(job, allocation, now_s, resumed.state) : model_->stage_in(job);
-  process->sub_jobs.deadline_s = now_s + job->walltime_s;
+  process->sub_jobs.deadline_s = now_s + job->walltime_s + job->grace_s;
   Follow follow(step);
   if (job->bb_bytes)
     ask(step, Request::Kind::SET_METADATA, now_s, job->id).name = std::to_string(job->bb_bytes);

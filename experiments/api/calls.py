@@ -49,7 +49,7 @@ def compare(
         One or several, as :func:`read` returns them or as the command line takes them.
     policies
         Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, classes, their instances, or results of
-        :func:`policy`; default: the five of the demo.
+        :func:`policy`; in a mapping by the labels that they have in the results; default: the five of the demo.
     machine
         A result of :func:`machine`, a built-in name, description (``.toml``), SimGrid XML,
         ``nodes:240,burst_buffer_total=80TB``, or ``auto,burst_buffer_total=80TB``; default: the nodes that the log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
@@ -12,15 +13,16 @@ from spillway.base import durable
 from spillway.base.errors import OptionError, shown
 from spillway.base.options import build, describe
 from spillway.base.plugins import checked
-from spillway.experiments.api.scripts import MAIN, module_of
+from spillway.experiments.api.scripts import MAIN, changed_of, module_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PolicySpec
 
 T = TypeVar("T")
+_PLAIN = (bool, int, float, str, tuple)
 
-Policies = Sequence[str | type | object] | str | type | object
+Policies = Mapping[str, str | type | object] | Sequence[str | type | object] | str | type | object
 """Results of :func:`policy`; names with their options, functions of the view, classes, or instances of classes (frozen
-dataclasses: their fields are the options)."""
+dataclasses: their fields are the options); in a mapping by the names that they have in the results."""
 
 
 @overload
@@ -81,15 +83,25 @@ def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[P
     from spillway.experiments.campaign.comparison import named
     from spillway.experiments.run import sessions
 
-    several = list(given) if isinstance(given, list | tuple) else [given]
+    several: list[tuple[str, Any]] = (
+        [(_label(name), item) for name, item in given.items()]
+        if isinstance(given, Mapping)
+        else [("", item) for item in (given if isinstance(given, list | tuple) else [given])]
+    )
     specs = []
-    for item in several or sessions.FIVE:
+    for label, item in several or [("", name) for name in sessions.FIVE]:
         spec = named(_spec_of(item, root), settings)
-        if not isinstance(item, str | PolicySpec):
+        if not label and not isinstance(item, str | PolicySpec):
             label = _definition(item).__name__ + spec.label.removeprefix(spec.policy)
-            spec = dataclasses.replace(spec, label=label)
-        specs.append(spec)
+        specs.append(dataclasses.replace(spec, label=label or spec.label))
     return specs
+
+
+def _label(name: Any) -> str:
+    """The name of a policy in the results, as a mapping gives it."""
+    if not isinstance(name, str) or not name:
+        raise SpecError(f"policies: expected names as the keys, such as {{'mine': policy}}, got {shown(name)}")
+    return name
 
 
 def _spec_of(one: str | type | object, root: Path) -> PolicySpec:
@@ -151,13 +163,25 @@ def in_a_file(cls: Any, root: Path, kind: str = "policy") -> str:
             f"{kind} {cls.__name__}: it is defined in {where}; define it at the top level, what it needs from there "
             f"as options"
         )
+    stem = cls.__name__
     if cls.__module__ not in MAIN:
-        return f"{cls.__module__}:{cls.__qualname__}"
+        module = sys.modules[cls.__module__]
+        changed = changed_of(module)
+        if module.__package__:  # its imports may be relative, and what is filled while it plays is its own affair
+            changed = [name for name in changed if isinstance(vars(module)[name], _PLAIN)]
+        if not changed:
+            return f"{cls.__module__}:{cls.__qualname__}"
+        if module.__package__:
+            raise SpecError(
+                f"{kind} {stem}: {cls.__module__}.{changed[0]} is {shown(vars(module)[changed[0]])} and not what its "
+                "file says, which other processes import: make it an option, or change it there"
+            )
+        stem = f"{cls.__module__}_{stem}"
     try:
         source = module_of(cls)
     except OSError as error:
         raise SpecError(f"{kind} {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
-    path = root.with_name("policies") / f"{cls.__name__}.py"
+    path = root.with_name("policies") / f"{stem}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.write_text(path, source)
     return f"{path}:{cls.__name__}"

@@ -80,6 +80,38 @@ def module_of(wanted: type | Callable[..., Any]) -> str:
     return _text(_chosen(statements, vars(main), wanted.__name__), future=any(map(_is_future, statements)))
 
 
+def changed_of(module: ModuleType) -> list[str]:
+    """Names of an imported module whose file gives them plain values, and which have others by now.
+
+    Other processes import the file: without a look they would play other values than this one.
+    """
+    file = getattr(module, "__file__", None)
+    if module.__name__.startswith("spillway.") or not isinstance(file, str) or not file.endswith(".py"):
+        return []
+    try:
+        statements = [one for text, is_cell in _sources(module) for one in _statements(text, is_cell)]
+    except (OSError, SyntaxError):
+        return []
+    values, stated = vars(module), dict[str, list[_Statement]]()
+    for one in statements:
+        for name in one.binds | one.changes:
+            stated.setdefault(name, []).append(one)
+    return [name for name, several in stated.items() if len(several) == 1 and _differs(name, several[0].text, values)]
+
+
+def _differs(name: str, text: str, values: Mapping[str, Any]) -> bool:
+    """Whether a statement ``NAME = PLAIN VALUE`` gives another value than a name has now."""
+    node = ast.parse(text).body[0]
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or name not in values:
+        return False
+    if isinstance(node, ast.Assign) and not all(isinstance(target, ast.Name) for target in node.targets):
+        return False
+    try:
+        return bool(ast.literal_eval(node.value) != values[name])
+    except Exception:  # no plain value, or one whose comparison says so
+        return False
+
+
 def _chosen(statements: Sequence[_Statement], values: Mapping[str, Any], name: str) -> dict[tuple[int, int], _Line]:
     """Lines of the module by place: definitions, values, and statements that make the values that cannot be written."""
     chosen: dict[tuple[int, int], _Line] = {}

@@ -105,6 +105,8 @@ class Simulation:
         from spillway.simulator.reading.workload import load_workload
         from spillway.simulator.wire.broker import Simulation as Played
         from spillway.simulator.wire.links import InProcessLink
+        from spillway.workloads.batsim.json_file import batsim_bytes, parse_batsim
+        from spillway.workloads.batsim.time_limits import with_grace
 
         if engine not in ENGINES:
             raise OptionError(f"engine={engine!r}: expected one of {', '.join(ENGINES)}")
@@ -119,7 +121,11 @@ class Simulation:
         self._open = ExitStack()
         folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
         durable.write_text(folder / "machine.xml", found.xml, sync=False)
-        durable.write_bytes(folder / "jobs.json", input_files.read(source, found, ModelSpec(), seed)[1], sync=False)
+        jobs = input_files.read(source, found, ModelSpec(), seed)[1]
+        site = made.make_settings().site_stated
+        if site is not None and (grace_s := site.scheduler.grace_s):
+            jobs = batsim_bytes(with_grace(parse_batsim(jobs, source.text), grace_s))
+        durable.write_bytes(folder / "jobs.json", jobs, sync=False)
         platform = load_platform(folder / "machine.xml")
         player = ENGINES[engine](platform, folder / "machine.xml")
         self._open.enter_context(player)

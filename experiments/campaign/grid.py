@@ -141,7 +141,10 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
         labelled.append(dataclasses.replace(spec, label=name))
     twice = [name for name, count in Counter(spec.label for spec in labelled).items() if count > 1]
     if twice:
-        raise SpecError(f"two policies are called {twice[0]!r}; give each its own label, or name it once")
+        raise SpecError(
+            f"two policies are called {twice[0]!r}; give each its own label (in Python a mapping: "
+            f"{{'first': ..., 'second': ...}}; in a campaign file 'label'), or name it once"
+        )
     return labelled
 
 

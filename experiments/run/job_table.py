@@ -35,6 +35,7 @@ SHORTEST_S = 1e-5
 """Batsim's substitute for a runtime of 0."""
 
 _REJECTED = "REJECTED"
+_STAGING = ("stage_in", "stage_out")
 
 Row = dict[str, str]
 
@@ -114,6 +115,26 @@ def mark_cancelled(folder: Path, cancelled: Container[tuple[str, str]]) -> None:
         csv.writer(table, lineterminator="\n").writerows((header, *rows))
 
 
+def state_limits(folder: Path, limits: Mapping[str, tuple[float, float]]) -> None:
+    """Write ``jobs.csv`` anew with the time that jobs requested; to the simulator it is that of their kills.
+
+    Parameters
+    ----------
+    limits
+        Request of each job that states a limit, and the time from there to its kill (s), by name; the parts of a job
+        that waited again (``12#2``) have its time to the kill.
+    """
+    with (folder / JOBS).open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    name, requested = header.index("job_id"), header.index("requested_time")
+    for row in rows:
+        limit_s, grace_s = limits.get(row[name].split("#")[0], (0.0, 0.0))
+        if limit_s:
+            row[requested] = f"{float(row[requested]) - grace_s if grace_s < math.inf else limit_s:.6f}"
+    with durable.open_text(folder / JOBS) as table:
+        csv.writer(table, lineterminator="\n").writerows((header, *rows))
+
+
 class _Table:
     """Lines of the table, sorted by the jobs' ends when it is written: a line takes a tenth of the memory of a row."""
 
@@ -156,9 +177,19 @@ def _cells(model: JobModel, record: JobRecord, span: Span | None, submitted_s: f
         else _staged(record, submitted_s, allocated)
     )
     if not record.whole:
+        _refuse_undeclared(model, record)
         row.update(record.cells(model.stages, model.moved, model.needs.gate))
         row.update(_of_model(model, record))
     return row
+
+
+def _refuse_undeclared(model: JobModel, record: JobRecord) -> None:
+    """Refuse seconds of a stage without a column; staging has columns of its own (:data:`BUFFER_COLUMNS`)."""
+    for stage in record.seconds.keys() - {*model.stages, *_STAGING} if model.stages else ():
+        raise RunFailed(
+            f"job model {type(model).__name__}: job {record.job.id} took {record.seconds[stage]:g} s for the stage "
+            f"{stage!r}, which 'stages' does not declare: {shown(list(model.stages))}"
+        )
 
 
 def _of_model(model: JobModel, record: JobRecord) -> Row:

@@ -7,19 +7,23 @@ from pathlib import Path
 
 import numpy as np
 
+from spillway.base.files import read_file
 from spillway.base.units import many
 from spillway.core import Stopwatch
 from spillway.experiments.run import memory, players, uncontended_jobs
 from spillway.experiments.run.io_phases import write_phases
-from spillway.experiments.run.job_table import mark_cancelled, write_jobs
+from spillway.experiments.run.job_table import mark_cancelled, state_limits, write_jobs
 from spillway.experiments.run.player_files import PlayerResult
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
 from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.spec import Task
+from spillway.protocol.limits import TIME_LIMIT_FIELD
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.workloads.batsim.json_file import parse_batsim
+from spillway.workloads.batsim.time_limits import limits_of
 
 
 def simulate(
@@ -50,6 +54,8 @@ def simulate(
     _write_tables(task, folder, records, played, wanted=alone is not None)
     if recorder.cancelled:
         mark_cancelled(folder, recorder.cancelled)
+    if limits := _limits(task):
+        state_limits(folder, limits)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = timed.times_ns / 1e9
     timings = {
@@ -61,6 +67,13 @@ def simulate(
         "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
     }
     return timings, (*session.warnings(), *_stranded(played.stranded))
+
+
+def _limits(task: Task) -> dict[str, tuple[float, float]]:
+    """Limits of the jobs that state one (:func:`spillway.workloads.batsim.time_limits.limits_of`)."""
+    data = read_file(task.root / task.run.workload.path)
+    stated = f'"{TIME_LIMIT_FIELD}"'.encode() in data  # most workloads are not parsed a second time
+    return limits_of(parse_batsim(data, task.run.workload.path)) if stated else {}
 
 
 def _stranded(names: Sequence[str]) -> Iterator[str]:

@@ -23,10 +23,24 @@ from spillway.workloads.logs.slurm_units import UnitError, count_of, counts_of, 
 _CRED_EXPIRE_S = 120.0
 """Default of ``cred_expire`` in ``AuthInfo`` (s): a requeued job waits until its last credential has expired."""
 
+_KILL_WAIT_S = 30.0
+"""Default of ``KillWait`` (s)."""
+
 
 def _requeue_hold(text: str) -> float:
     stated = [part.partition("=")[2] for part in text.split(",") if part.strip().startswith("cred_expire=")]
     return 1.0 + (number(stated[-1]) if stated else _CRED_EXPIRE_S)
+
+
+def _over_time_limit(text: str) -> float | str:
+    """Minutes (``5``, ``5 min``) in seconds; ``UNLIMITED``: jobs are never killed for their limit."""
+    minutes = text.lower().removesuffix("min").strip()
+    return "unlimited" if minutes in ("unlimited", "infinite") else number(minutes) * 60.0
+
+
+def _kill_wait(text: str) -> float:
+    """Seconds (``30``, ``30 sec``)."""
+    return number(text.lower().removesuffix("sec").strip())
 
 
 def _weights_of(text: str) -> dict[str, int]:
@@ -63,6 +77,8 @@ _SCHEDULER: Fields = {
     "preempts": ("PreemptMode", preempts),
     "exempt_s": ("PreemptExemptTime", bare_seconds),
     "requeue_hold_s": ("AuthInfo", _requeue_hold),
+    "over_time_limit_s": ("OverTimeLimit", _over_time_limit),
+    "kill_wait_s": ("KillWait", _kill_wait),
 }
 _PARAMETERS: Fields = {
     "default_queue_depth": ("default_queue_depth", count_of),
@@ -95,7 +111,7 @@ _BUFFERS: Fields = {
 }
 _OF_CLUSTER = (
     "SelectTypeParameters", "TopologyPlugin", "TopologyParam", "SuspendTime", "SuspendProgram",
-    "ResumeTimeout", "CompleteWait", "OverTimeLimit", "KillWait", "JobSubmitPlugins", "EnforcePartLimits",
+    "ResumeTimeout", "CompleteWait", "JobSubmitPlugins", "EnforcePartLimits",
     "MaxArraySize", "MaxJobCount", "PriorityUsageResetPeriod", "JobRequeue", "FederationParameters", "MCSPlugin",
     "DefMemPerNode", "DefMemPerCPU",
 )  # fmt: skip
@@ -209,7 +225,8 @@ def _weights(entry: Entry) -> Weights:
 
 
 def _scheduler(entry: Entry) -> Scheduler:
-    values: dict[str, Any] = {"requeue_hold_s": _requeue_hold("")} | entry.fields(_SCHEDULER)
+    unstated: dict[str, Any] = {"requeue_hold_s": _requeue_hold(""), "kill_wait_s": _KILL_WAIT_S}
+    values = unstated | entry.fields(_SCHEDULER)
     stated: dict[str, str] = {}
     others: list[str] = []
     known = {of[0] for of in _PARAMETERS.values()}

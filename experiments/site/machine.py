@@ -64,7 +64,7 @@ _PARTITION_NOTES: Sequence[tuple[str, Callable[[str], object], str]] = (
     ("State", "UP".__ne__, "State={}: it takes no jobs"),
     ("RootOnly", flag, "RootOnly: it takes no jobs"),
     ("ReqResv", flag, "ReqResv is not kept: jobs may run there without a reservation"),
-    ("OverTimeLimit", lambda text: text not in ("NONE", "0"), "OverTimeLimit={} is not kept: limits are exact"),
+    ("OverTimeLimit", "NONE".__ne__, "OverTimeLimit={} is not kept: that of slurm.conf holds for all partitions"),
     *((key, "UNLIMITED".__ne__, f"{key}={{}} is not kept") for key in ("MaxCPUsPerNode", "MaxCPUsPerSocket")),
 )
 """Keys of partitions that are not kept, or that close them: the values concerned, in capitals, and words on them."""

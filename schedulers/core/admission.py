@@ -59,6 +59,9 @@ class Admission:
             self._assign.append(Layers(machine, placement).assign)
         if site is not None and (site.buffers.setup_s or site.buffers.teardown_s or site.buffers.failing):
             self._assign.append(self._set_up)
+        self._grace_s = site.scheduler.grace_s if site is not None else 0.0
+        if self._grace_s:
+            self._assign.append(self._with_grace)
         self._published = issubclass(terms.timeline, PublishedTimeline)
         self._terms = terms
         self._unplayable = terms.unplayable or refuses
@@ -133,6 +136,10 @@ class Admission:
         profile = {name: value for name, value in job.profile.items() if name not in added}
         longer = replaced(job, extras={**job.extras, **added}, profile=profile)
         return (job if self._unplayable(longer) else longer), None
+
+    def _with_grace(self, job: Job) -> tuple[Job, None]:
+        """Let a job with a default walltime run beyond it; others state their own walltime and limit."""
+        return replaced(job, grace_s=self._grace_s) if job.default_walltime else job, None
 
     def warnings(self) -> Iterable[str]:
         """Warnings about the workload as a whole."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.core import Resource
+from spillway.protocol.limits import TIME_LIMIT_FIELD
 from spillway.protocol.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine
@@ -191,8 +192,10 @@ def require_restarts(config: BatsimConfig, setting: str) -> None:
 def registration(job: Job, now_s: float) -> RegisterJob:
     """The request that submits an attempt, with the job's own profile."""
     data = {"id": job.id, "subtime": job.submit_time_s - job.held_s, "res": job.nodes, "profile": job.profile_name}
-    if job.walltime_s < float("inf"):
-        data["walltime"] = job.walltime_s
+    if job.walltime_s + job.grace_s < float("inf"):
+        data["walltime"] = job.walltime_s + job.grace_s
+    if TIME_LIMIT_FIELD in job.extras:
+        data[TIME_LIMIT_FIELD] = job.walltime_s
     return RegisterJob(now_s, job.id, {**job.extras, **data})
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import spillway.core as native
-from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
+from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, returned, shown
 from spillway.core import PublishedTimeline
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.limits import LATEST_S
@@ -390,9 +390,7 @@ class Session(native.SessionCore):
         self._notes = view.notes
         found: Any = self._policy(view)
         if not hasattr(type(found), "__iter__"):
-            if hasattr(found, "close"):
-                found.close()  # a coroutine, which warns where nobody awaits it
-            raise DecisionRefused("", f"a policy must yield decisions, its call returned {_what(found)}")
+            raise DecisionRefused("", f"a policy must yield decisions, its call returned {returned(found)}")
         return self.cancellations.played(iter(found))
 
     def _enact(self, decision: Any) -> bool:
@@ -500,16 +498,6 @@ class Session(native.SessionCore):
     def _alive(self, job_id: str) -> bool:
         """Whether a job waits, is held by others, or holds anything."""
         return job_id in self.line or job_id in self.dependents.held or self.book.holds(job_id)
-
-
-def _what(found: object) -> str:
-    """Words for the return value of a policy that yields nothing."""
-    if found is None:
-        return "None: has it no yield?"
-    kind = type(found).__name__
-    return f"a{'n' if kind[0] in 'aeiou' else ''} {kind}: " + (
-        "write 'def', not 'async def'" if kind in ("coroutine", "async_generator") else shown(found)
-    )
 
 
 _READ = (SimulationBegins, SimulationEnds, JobSubmitted, JobCompleted, RequestedCall)

@@ -22,10 +22,11 @@ operation           meaning
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Generator, Mapping, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Set
 from dataclasses import dataclass, make_dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from spillway.base.errors import OptionError, returned
 from spillway.core import Compute as Compute
 from spillway.core import Done as Done
 from spillway.core import Resource
@@ -140,6 +141,31 @@ Operation: TypeAlias = Submitted | Compute | Transfer | GiveBack | Publish | Rep
 
 
 Program = Generator[Operation, Done, None]
+
+
+def program_of(model: Any, method: str, found: Any) -> Program:
+    """A method's result as a generator; any other iterator of operations is one, too.
+
+    Raises
+    ------
+    OptionError
+        It is no iterator; names the class, its file and its line.
+    """
+    if isinstance(found, Generator):
+        return found
+    if isinstance(found, Iterator):
+        return _operations(found)
+    code = getattr(getattr(type(model), method), "__code__", None)
+    where = f" ({code.co_filename.rpartition('/')[2]}, line {code.co_firstlineno})" if code is not None else ""
+    raise OptionError(
+        f"job model {type(model).__name__}: {method}() must be a generator that yields operations, its call returned "
+        f"{returned(found)}{where}"
+    )
+
+
+def _operations(found: Iterator[Operation]) -> Program:
+    for operation in found:  # noqa: UP028 - a plain iterator takes no results
+        yield operation
 
 
 def stages_of(program: Program) -> tuple[float, float]:

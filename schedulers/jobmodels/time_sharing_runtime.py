@@ -158,7 +158,16 @@ class TimeShared:
         sub_jobs = SubJobs(job.id, reuse=False)
         record = JobRecord(job, allocation, now_s, preempted=True)
         self._jobs[job.id] = _MatrixJob(
-            job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record, allocation.io_rate
+            job,
+            files,
+            rows,
+            columns,
+            columns,
+            remaining,
+            sub_jobs,
+            job.walltime_s + job.grace_s,
+            record,
+            allocation.io_rate,
         )
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
         return _Step((*requests, RejectJob(now_s, job.id)))

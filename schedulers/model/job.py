@@ -11,7 +11,7 @@ from spillway.core import Job as Job
 from spillway.core import Lives as Lives
 from spillway.core import read_job as read_job
 from spillway.core import replaced as replaced
-from spillway.protocol.limits import time_fault
+from spillway.protocol.limits import TIME_LIMIT_FIELD, time_fault
 
 BURST_BUFFER_FIELD = "bb"
 """Field of the profile (or of the job) with the burst-buffer bytes per node."""
@@ -110,6 +110,10 @@ OWN_FIELDS = (
         CANCELLED_FIELD, "job", "number, s, at least 0",
         "time after its submission at which its user cancels it; it leaves then, or when it would start before",
     ),
+    JobField(
+        TIME_LIMIT_FIELD, "job", "number, s, above 0, at most its walltime",
+        "time that it requests, by which schedulers plan; it is stopped only after its walltime, or never without one",
+    ),
 )  # fmt: skip
 """Fields that every job model supports."""
 
@@ -159,6 +163,7 @@ _EXPECTED = {
     "nodes": f"a whole number of nodes from 0 to {MOST_NODES}",
     "seconds": "a number of seconds",
     "walltime": "a time above 0 s, or -1 for no walltime",
+    "limit": "a time above 0 s, at most the job's walltime",
     "text": "a text",
     "delay": "a time of at least 0 s",
     "amounts": "numbers of at least 0",

@@ -8,6 +8,7 @@ Guide*, *burst_buffer.conf*.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
@@ -221,6 +222,10 @@ class Scheduler(Values, frozen=True):
         ``PreemptExemptTime`` (s).
     requeue_hold_s
         Time for which a requeued job cannot start: one second more than ``cred_expire`` of ``AuthInfo`` (s).
+    over_time_limit_s
+        Time beyond its walltime after which a job is told to end (``OverTimeLimit``, s); ``unlimited``: never.
+    kill_wait_s
+        Time from there to its kill (``KillWait``, s).
     enforce
         ``AccountingStorageEnforce``: properties of associations that are enforced (``limits``, ``qos`` ...; ``none``).
         Empty: unknown, limits are enforced.
@@ -254,8 +259,16 @@ class Scheduler(Values, frozen=True):
     preempts: Preempts = ""
     exempt_s: Seconds = 0.0
     requeue_hold_s: Seconds = 0.0
+    over_time_limit_s: Seconds | Literal["unlimited"] = 0.0
+    kill_wait_s: Seconds = 0.0
     enforce: tuple[Name, ...] = ()
     others: tuple[Name, ...] = ()
+
+    @property
+    def grace_s(self) -> float:
+        """Time beyond its walltime for which a job runs (s); infinite without a limit."""
+        over_s = self.over_time_limit_s
+        return math.inf if isinstance(over_s, str) else over_s + self.kill_wait_s
 
     @property
     def enforces_limits(self) -> bool:

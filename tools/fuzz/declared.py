@@ -28,6 +28,7 @@ from spillway.base.errors import InputError
 from spillway.base.options import OptionInfo, describe
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
+from spillway.protocol.limits import TIME_LIMIT_FIELD
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.session import Session
@@ -111,6 +112,7 @@ SITE_DRAWS: Mapping[str, Draw] = {
     "preempts": _one("", "", "requeue", "cancel", "off"), "Scheduler.preempt": _one("", "partition_prio", "qos"),
     "Scheduler.select": _one("", "linear", "cons_tres"),
     "Scheduler.enforce": _one([], ["limits"], ["limits", "qos"]), "Scheduler.others": _one([]),
+    "Scheduler.over_time_limit_s": _one(0.0, 0.0, 60.0, "unlimited"), "Scheduler.kill_wait_s": _one(0.0, 30.0),
     "Weights.tres": lambda rng: {"node": 100}, "Weights.billing": lambda rng: {"node": 1.0},
     "Weights.flags": _some(("ACCRUE_ALWAYS", "FAIR_TREE")), "Buffers.kind": _one("", "datawarp", "generic"),
     "Buffers.default_pool": _one("", "pool"), "Buffers.flags": _one([]),
@@ -191,6 +193,9 @@ def draw(rng: Random, number: int) -> World:
     for job in drawn["jobs"] if rng.random() < 0.3 else ():
         if rng.random() < 0.3:
             job[CANCELLED_FIELD] = rng.choice((0, 5, 20.5, 60, 300))
+    for job in drawn["jobs"] if rng.random() < 0.3 else ():
+        if rng.random() < 0.5 and job.get("walltime", -1) > 0:
+            job[TIME_LIMIT_FIELD] = job["walltime"] * rng.choice((0.25, 0.5, 1))
     staged = model == "io" or "bb_life" in settings
     for profile in () if staged else drawn["profiles"].values():  # else such jobs are rejected
         profile.pop("stage_in_s", None)

@@ -61,6 +61,7 @@ from spillway.simulator.reading.events import load_events, refuse_twice
 from spillway.workloads.batsim.batsim5 import READ_AS_4
 from spillway.workloads.batsim.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.batsim.json_file import batsim_bytes, parse_batsim
+from spillway.workloads.batsim.time_limits import with_grace
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert, per_node_of
 from spillway.workloads.conversion.needs import StatedSize, rounded_up, stated_of
@@ -120,6 +121,7 @@ class Inputs:
         self._loads: dict[tuple[str, str], OfferedLoad | str] = {}
         self._omissions: dict[str, tuple[Omission, ...]] = {}
         self._at_site: dict[str, PreparedInput] = {}
+        self._graced: dict[tuple[str, float], PreparedInput] = {}
         self._books: dict[str, dict[str, Any]] = {}
         self._storage_uses: dict[str, tuple[StorageUse, ...]] = {}
         self._from: dict[str, str] = {}
@@ -210,9 +212,15 @@ class Inputs:
         return self._jobs[workload.path]
 
     def as_played(self, workload: PreparedInput, policy: PolicySpec) -> PreparedInput:
-        """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site."""
-        other = self._at_site.get(workload.path)
-        if other is None or SITE_WAIT not in sessions.needed_fields(policy):
+        """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site, and
+        where the site kills jobs later than at their limits, the simulator does."""
+        other = workload
+        if SITE_WAIT in sessions.needed_fields(policy):
+            other = self._at_site.get(workload.path, workload)
+        site = str(policy.session.get(sessions.SITE) or "")
+        if grace_s := parse_site(site).scheduler.grace_s if site else 0.0:
+            other = self._with_grace(other, grace_s)
+        if other is workload:
             return workload
         path = workload.path
         tables: tuple[dict[str, Any], ...] = (
@@ -224,6 +232,14 @@ class Inputs:
                 kept.setdefault(other.path, kept[path])
         self._loads |= {(other.path, name): load for (known, name), load in self._loads.items() if known == path}
         return other
+
+    def _with_grace(self, workload: PreparedInput, grace_s: float) -> PreparedInput:
+        """The workload with walltimes that are later than its jobs' limits, made once."""
+        key = workload.path, grace_s
+        if key not in self._graced:
+            jobs = with_grace(parse_batsim(read_file(self._root / workload.path), workload.path), grace_s)
+            self._graced[key] = self._write(workload.name, ".json", batsim_bytes(jobs))
+        return self._graced[key]
 
     def begins_s(self, workload: PreparedInput) -> float | None:
         """Date of time 0 of a prepared workload (s since 1970); ``None``: no date is stated."""

@@ -17,7 +17,9 @@ from spillway.schedulers.model.site import Site, Weights
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 
-_NO_PARAMETERS = frozenset({"backfill", "preempt", "preempts", "exempt_s", "enforce", "others"})
+_NO_PARAMETERS = frozenset(
+    {"backfill", "preempt", "preempts", "exempt_s", "over_time_limit_s", "kill_wait_s", "enforce", "others"}
+)
 """Fields of a site's scheduler that are not names of ``SchedulerParameters``."""
 
 _LEAST = "bf_min_prio_reserve"

@@ -192,3 +192,55 @@ def test_a_class_below_a_magic_word(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, Any] = {"__name__": "own"}
     exec(module_of(names["mine"]), found)
     assert found["mine"](None) == (4.0, [1, 2])
+
+
+MODULE = """
+from spillway.schedulers.policykit.passes import fill
+
+SCALE = {"by": 1}
+FIRST, SECOND = 1, 2
+
+def mine(view):
+    yield from fill(view, sorted(view.queue, key=lambda job: SCALE["by"] * job.nodes))
+"""
+CHANGED = """
+import mypol
+mypol.SCALE["by"] = -1
+if __name__ == "__main__":
+    found = [
+        [row["mean_waiting_time_s"] for row in sw.compare("kth-like:jobs=300", policies, **how).runs]
+        for policies, how in ((mypol.mine, {}), ([mypol.mine, "fcfs"], {"workers": 2}))
+    ]
+    mypol.SCALE["by"] = 1
+    found.append([sw.compare("kth-like:jobs=300", mypol.mine).runs[0]["mean_waiting_time_s"]])
+    print(found[0][0] == found[1][0], found[0][0] != found[2][0])
+"""
+
+
+@pytest.mark.parametrize("change", ['mypol.SCALE["by"] = -1', 'mypol.SCALE = {"by": -1}'])
+def test_a_changed_constant_of_a_module_counts_in_every_process(change: str, tmp_path: Path) -> None:
+    """One run had the changed value, several had that of the file, in silence."""
+    (tmp_path / "mypol.py").write_text(MODULE)
+    done = played(CHANGED.replace('mypol.SCALE["by"] = -1', change), tmp_path)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+
+
+def test_a_changed_number_of_a_package_is_said(tmp_path: Path) -> None:
+    """Its file cannot be written anew: it may import its neighbours."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").touch()
+    (tmp_path / "mine" / "own.py").write_text(MODULE + "SEEN = []\nDEPTH = 1\n")
+    text = "from mine import own\nown.SEEN.append(1)\nsw.compare('kth-like:jobs=9', own.mine)\n"
+    done = played(text + "own.DEPTH = 3\nsw.compare('kth-like:jobs=9', own.mine)\n", tmp_path)
+    assert "policy mine: mine.own.DEPTH is 3 and not what its file says" in done.stderr
+
+
+def test_policies_of_one_name_have_labels() -> None:
+    """'two policies are called ...' said that each needs a label, and there was no way to give one."""
+    with pytest.raises(sw.SpillwayError, match=r"two policies are called 'easy'.*\{'first': "):
+        sw.compare("kth-like:jobs=9", ["easy", "easy"], machine="tiny", engine="fixed")
+    named = {"shallow": "easy", "deep": sw.policy("easy", depth=2), "none": "filler"}
+    runs = sw.compare("kth-like:jobs=9", named, machine="tiny", engine="fixed").runs
+    assert [row["policy"] for row in runs] == list(named)
+    with pytest.raises(sw.SpillwayError, match="expected names as the keys"):
+        sw.compare("kth-like:jobs=9", {1: "easy"}, machine="tiny", engine="fixed")

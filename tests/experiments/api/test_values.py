@@ -169,3 +169,98 @@ def test_a_job_model_may_be_a_class() -> None:
     for model, words in ((Numbers, "'doubled': expected a text, got 2"), (Others, "'columns' does not declare it")):
         with pytest.raises(sw.SpillwayError, match=words):
             sw.compare(log, "fcfs", models=model)
+
+
+@dataclass(frozen=True)
+class Nothing(JobModel):
+    """Its program has no yield."""
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Listed(JobModel):
+    """Its program is a list."""
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """A list of one."""
+        return [Compute(dict(job.profile))]
+
+
+@dataclass(frozen=True)
+class Late(JobModel):
+    """Its program is asynchronous."""
+
+    async def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """An asynchronous generator."""
+        yield Compute(dict(job.profile))
+
+
+@dataclass(frozen=True)
+class Awaited(JobModel):
+    """Its program is a coroutine."""
+
+    async def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """A coroutine."""
+
+
+@dataclass(frozen=True)
+class Staging(JobModel):
+    """Its stage-in is a list."""
+
+    def stage_in(self, job: Job) -> Any:
+        """Nothing to do."""
+        return []
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """Once."""
+        yield Compute(dict(job.profile))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Nothing, "its call returned None: has it no yield?"),
+        (Listed, "its call returned a list: [Compute("),
+        (Late, "its call returned an async_generator: write 'def', not 'async def'"),
+        (Awaited, "its call returned a coroutine: write 'def', not 'async def'"),
+        (Staging, "stage_in() must be a generator that yields operations, its call returned a list: []"),
+    ],
+)
+def test_a_program_that_is_no_generator_is_told_so(model: type, words: str) -> None:
+    """Python said "'NoneType' object is not iterable", and "'list_iterator' object has no attribute 'send'"."""
+    log = sw.log([{"submit_s": 0, "run_s": 10, "nodes": 1, "walltime_s": 100}], nodes=2)
+    with pytest.raises(sw.SpillwayError) as caught:
+        sw.compare(log, "fcfs", models=model)
+    assert f"job model {model.__name__}: " in str(caught.value)
+    assert words in str(caught.value)
+    assert "(test_values.py, line " in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Iterated(JobModel):
+    """Its program is an iterator that takes no results."""
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """Twice."""
+        return iter([Compute(dict(job.profile))] * 2)
+
+
+@dataclass(frozen=True)
+class Undeclared(JobModel):
+    """It has a stage that it does not declare."""
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """Two stages."""
+        yield Compute(dict(job.profile))
+        yield Compute(dict(job.profile), stage="polish")
+
+
+def test_an_iterator_is_a_program_and_stages_are_declared() -> None:
+    """The iterator had no attribute 'send'; seconds of the other stage were dropped, in silence."""
+    log = sw.log([{"submit_s": 0, "run_s": 10, "nodes": 1, "walltime_s": 100}], nodes=2)
+    turnarounds = [row["mean_turnaround_time_s"] for row in sw.compare(log, "fcfs", models=[Slow, Iterated]).runs]
+    assert turnarounds[0] == turnarounds[1]
+    with pytest.raises(sw.SpillwayError, match=r"Undeclared: job w0!1 took 10.* s for the stage 'polish'.*'compute'"):
+        sw.compare(log, "fcfs", models=Undeclared)

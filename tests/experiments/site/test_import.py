@@ -147,6 +147,24 @@ def test_lines_of_slurm_conf(tmp_path: Path):
     assert of(conf, included)[0].name == "c"
 
 
+@pytest.mark.parametrize(
+    ("text", "over_s", "wait_s"),
+    [
+        ("", 0.0, 30.0),
+        ("KillWait=60\nOverTimeLimit=5\n", 300.0, 60.0),
+        ("KillWait                = 45 sec\nOverTimeLimit           = 2 min\n", 120.0, 45.0),
+        ("OverTimeLimit=UNLIMITED\n", "unlimited", 30.0),
+    ],
+)
+def test_times_of_kills(tmp_path: Path, text: str, over_s: float | str, wait_s: float):
+    """OverTimeLimit is in minutes, KillWait in seconds, 30 by default; both were named as not kept."""
+    line = "PartitionName=a Nodes=n[1-2] OverTimeLimit=9\n"
+    site, said = of(write(tmp_path / "slurm.conf", "ClusterName=c\n" + text + line))
+    assert (site.scheduler.over_time_limit_s, site.scheduler.kill_wait_s) == (over_s, wait_s)
+    assert "partition a: OverTimeLimit=9 is not kept: that of slurm.conf holds for all partitions" in said
+    assert not [words for words in said if words.startswith(("KillWait", "OverTimeLimit"))]
+
+
 def write(path: Path, text: str) -> Path:
     """A file with a text."""
     path.write_text(text)
@@ -410,8 +428,9 @@ def test_a_site_without_buffers_gets_none_drawn(tmp_path: Path) -> None:
     (tmp_path / "log.swf").write_text("; MaxProcs: 6\n1 0 10 60 2 -1 -1 2 90 -1 1 1 1 -1 1 -1 -1 -1\n")
     options = ("--site", str(tmp_path / "site.toml"), "-p", "easy", "--no-plots", "--no-replay")
     assert main(["run", str(tmp_path / "log.swf"), *options, "--out", str(tmp_path / "out")]) == 0
-    (workload,) = (tmp_path / "out" / "inputs").glob("log*.json")
-    assert all(profile["bb"] == 0 for profile in json.loads(workload.read_text())["profiles"].values())
+    workloads = [json.loads(path.read_text()) for path in (tmp_path / "out" / "inputs").glob("log*.json")]
+    assert workloads
+    assert all(profile["bb"] == 0 for workload in workloads for profile in workload["profiles"].values())
 
 
 NODES_ONLY = "ClusterName=c\nNodeName=n[1-4] CPUs=2\n"
