@@ -6,6 +6,7 @@ import linecache
 import sysconfig
 import traceback
 from pathlib import Path
+from types import ModuleType
 
 from spillway.base.errors import shortened
 
@@ -13,6 +14,17 @@ _OURS = str(Path(__file__).parent.parent)
 _PATHS = sysconfig.get_paths()
 _INSTALLED = (_PATHS["purelib"], _PATHS["platlib"])
 _LIBRARY = (_PATHS["stdlib"], _PATHS["platstdlib"])
+
+
+def is_users(module: ModuleType) -> bool:
+    """Whether a module is a file of the user's: neither ours nor Python's, nor of an installed package."""
+    file = getattr(module, "__file__", None)
+    return (
+        isinstance(file, str)
+        and file.endswith(".py")
+        and module.__name__.partition(".")[0] != "spillway"
+        and not file.startswith((_OURS, *_INSTALLED, *_LIBRARY))
+    )
 
 
 def users_line(error: BaseException) -> str:

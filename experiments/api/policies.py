@@ -13,12 +13,11 @@ from spillway.base import durable
 from spillway.base.errors import OptionError, shown
 from spillway.base.options import build, describe
 from spillway.base.plugins import checked
-from spillway.experiments.api.scripts import MAIN, changed_of, module_of
+from spillway.experiments.api.scripts import MAIN, changes_of, module_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PolicySpec
 
 T = TypeVar("T")
-_PLAIN = (bool, int, float, str, tuple)
 
 Policies = Mapping[str, str | type | object] | Sequence[str | type | object] | str | type | object
 """Results of :func:`policy`; names with their options, functions of the view, classes, or instances of classes (frozen
@@ -163,24 +162,17 @@ def in_a_file(cls: Any, root: Path, kind: str = "policy") -> str:
             f"{kind} {cls.__name__}: it is defined in {where}; define it at the top level, what it needs from there "
             f"as options"
         )
-    stem = cls.__name__
+    stem, changes = cls.__name__, changes_of(sys.modules[cls.__module__])
     if cls.__module__ not in MAIN:
-        module = sys.modules[cls.__module__]
-        changed = changed_of(module)
-        if module.__package__:  # its imports may be relative, and what is filled while it plays is its own affair
-            changed = [name for name in changed if isinstance(vars(module)[name], _PLAIN)]
-        if not changed:
+        if not changes:
             return f"{cls.__module__}:{cls.__qualname__}"
-        if module.__package__:
-            raise SpecError(
-                f"{kind} {stem}: {cls.__module__}.{changed[0]} is {shown(vars(module)[changed[0]])} and not what its "
-                "file says, which other processes import: make it an option, or change it there"
-            )
-        stem = f"{cls.__module__}_{stem}"
-    try:
-        source = module_of(cls)
-    except OSError as error:
-        raise SpecError(f"{kind} {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
+        source = f"{changes}\nfrom {cls.__module__} import {stem}\n"
+        stem = f"{cls.__module__}_{stem}".replace(".", "_")
+    else:
+        try:
+            source = module_of(cls) + (f"{changes}\n" if changes else "")
+        except OSError as error:
+            raise SpecError(f"{kind} {stem}: its source cannot be read ({error}); put it into a file") from None
     path = root.with_name("policies") / f"{stem}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.write_text(path, source)

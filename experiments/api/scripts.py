@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import base64
+import contextlib
+import functools
 import inspect
 import io
 import math
@@ -16,10 +18,15 @@ import pickletools
 import re
 import symtable
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from spillway.base.errors import shown
+from spillway.base.users_line import is_users
+from spillway.experiments.run.errors import SpecError
 
 _FACE = re.compile(r"import spillway\s*(?:$|,|as\b)|from spillway import")
 """Beginnings of the statements that import the calls of the package."""
@@ -80,36 +87,82 @@ def module_of(wanted: type | Callable[..., Any]) -> str:
     return _text(_chosen(statements, vars(main), wanted.__name__), future=any(map(_is_future, statements)))
 
 
-def changed_of(module: ModuleType) -> list[str]:
-    """Names of an imported module whose file gives them plain values, and which have others by now.
+def changes_of(module: ModuleType) -> str:
+    """Statements that give the plain values of the user's modules as they are now, where their files say otherwise.
 
-    Other processes import the file: without a look they would play other values than this one.
+    Other processes import these files: without a look they would play other values than this one.
+
+    Parameters
+    ----------
+    module
+        The module of a policy; the modules that it uses are looked at, too.
+
+    Raises
+    ------
+    SpecError
+        Such a value cannot be written.
     """
-    file = getattr(module, "__file__", None)
-    if module.__name__.startswith("spillway.") or not isinstance(file, str) or not file.endswith(".py"):
-        return []
-    try:
-        statements = [one for text, is_cell in _sources(module) for one in _statements(text, is_cell)]
-    except (OSError, SyntaxError):
-        return []
-    values, stated = vars(module), dict[str, list[_Statement]]()
-    for one in statements:
-        for name in one.binds | one.changes:
-            stated.setdefault(name, []).append(one)
-    return [name for name, several in stated.items() if len(several) == 1 and _differs(name, several[0].text, values)]
+    lines = []
+    changed = [(own, key) for own in _users(module) for key in _changed_values(own)]
+    for number, (own, key) in enumerate(changed):
+        value = vars(own)[key]
+        try:
+            text = _literal(value)
+        except (ValueError, RecursionError):
+            raise SpecError(
+                f"{own.__name__}.{key} is {shown(value)} and not what its file says, which other processes import: "
+                "change it there, or make it an option"
+            ) from None
+        here = f"_own_{number}"
+        lines += [f"import importlib; {here} = importlib.import_module({own.__name__!r})"]
+        lines += [f"if {here}.{key} != {text}: {here}.{key} = {text}"]
+    return "\n".join(lines)
 
 
-def _differs(name: str, text: str, values: Mapping[str, Any]) -> bool:
-    """Whether a statement ``NAME = PLAIN VALUE`` gives another value than a name has now."""
-    node = ast.parse(text).body[0]
-    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or name not in values:
-        return False
-    if isinstance(node, ast.Assign) and not all(isinstance(target, ast.Name) for target in node.targets):
-        return False
+def _users(module: ModuleType) -> Iterator[ModuleType]:
+    """A module and those that it uses, as far as they are the user's own and can be imported by name."""
+    known, waiting = {module.__name__}, [module]
+    while waiting:
+        own = waiting.pop(0)
+        if not _is_main(own.__name__):
+            yield own
+        for value in list(vars(own).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            found = sys.modules.get(name) if isinstance(name, str) else None
+            if found is not None and found.__name__ not in known and is_users(found):
+                known.add(found.__name__)
+                waiting.append(found)
+
+
+def _changed_values(module: ModuleType) -> Iterator[str]:
+    """Names that have another value than their file gives them."""
     try:
-        return bool(ast.literal_eval(node.value) != values[name])
-    except Exception:  # no plain value, or one whose comparison says so
-        return False
+        stated = _plain_values(inspect.getsource(module))
+    except (OSError, TypeError, SyntaxError):
+        return
+    values = vars(module)
+    for name, value in stated.items():
+        try:
+            if name in values and bool(values[name] != value):
+                yield name
+        except Exception:  # no plain value any more, and one whose comparison says so
+            yield name
+
+
+@functools.lru_cache(maxsize=256)
+def _plain_values(text: str) -> dict[str, Any]:
+    """Plain values of a module by name, of names that one statement binds and none changes."""
+    found: dict[str, Any] = {}
+    counts = Counter[str]()
+    for node in ast.parse(text).body:
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign | ast.AnnAssign) and len(targets) == 1 and isinstance(targets[0], ast.Name):
+            counts[targets[0].id] += 1
+            with contextlib.suppress(ValueError, TypeError, RecursionError, SyntaxError):
+                found[targets[0].id] = ast.literal_eval(node.value or "")
+            continue
+        counts.update({*_bound(node), *(name for inner in _inner(node) for name in _changed(inner))})
+    return {name: value for name, value in found.items() if counts[name] == 1}
 
 
 def _chosen(statements: Sequence[_Statement], values: Mapping[str, Any], name: str) -> dict[tuple[int, int], _Line]:

@@ -203,36 +203,48 @@ FIRST, SECOND = 1, 2
 def mine(view):
     yield from fill(view, sorted(view.queue, key=lambda job: SCALE["by"] * job.nodes))
 """
-CHANGED = """
-import mypol
-mypol.SCALE["by"] = -1
+CHANGES = {
+    "in part": "import own_module\nmine = own_module.mine\ndef change(by): own_module.SCALE['by'] = by\n",
+    "a table": "import own_module\nmine = own_module.mine\ndef change(by): own_module.SCALE = {'by': by}\n",
+    "of a package": (
+        "from package import inner\nmine = inner.mine\ndef change(by): inner.own_module.SCALE['by'] = by\n"
+    ),
+    "below": (
+        "import own_module\ndef change(by): own_module.SCALE['by'] = by\n"
+        "def mine(view): yield from own_module.mine(view)\n"
+    ),
+}
+COMPARED = """
+def waits(policies, **how):
+    runs = sw.compare("kth-like:jobs=300", policies, machine="tiny", **how).runs
+    return [row["mean_waiting_time_s"] for row in runs if row["policy"] == "mine"]
+
 if __name__ == "__main__":
-    found = [
-        [row["mean_waiting_time_s"] for row in sw.compare("kth-like:jobs=300", policies, **how).runs]
-        for policies, how in ((mypol.mine, {}), ([mypol.mine, "fcfs"], {"workers": 2}))
-    ]
-    mypol.SCALE["by"] = 1
-    found.append([sw.compare("kth-like:jobs=300", mypol.mine).runs[0]["mean_waiting_time_s"]])
-    print(found[0][0] == found[1][0], found[0][0] != found[2][0])
+    change(-1)
+    changed = waits(mine), waits([mine, "fcfs"], workers=2)
+    change(1)
+    print(changed[0] == changed[1], changed[0] != waits(mine), waits(mine) == waits([mine, "fcfs"], workers=2))
 """
 
 
-@pytest.mark.parametrize("change", ['mypol.SCALE["by"] = -1', 'mypol.SCALE = {"by": -1}'])
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_constant_of_a_module_counts_in_every_process(change: str, tmp_path: Path) -> None:
     """One run had the changed value, several had that of the file, in silence."""
-    (tmp_path / "mypol.py").write_text(MODULE)
-    done = played(CHANGED.replace('mypol.SCALE["by"] = -1', change), tmp_path)
-    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+    (tmp_path / "own_module.py").write_text(MODULE)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "own_module.py").write_text(MODULE)
+    (tmp_path / "package" / "inner.py").write_text("from . import own_module\nfrom .own_module import mine\n")
+    done = played(CHANGES[change] + COMPARED, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "True True True\n"), done.stderr
 
 
-def test_a_changed_number_of_a_package_is_said(tmp_path: Path) -> None:
-    """Its file cannot be written anew: it may import its neighbours."""
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "__init__.py").touch()
-    (tmp_path / "mine" / "own.py").write_text(MODULE + "SEEN = []\nDEPTH = 1\n")
-    text = "from mine import own\nown.SEEN.append(1)\nsw.compare('kth-like:jobs=9', own.mine)\n"
-    done = played(text + "own.DEPTH = 3\nsw.compare('kth-like:jobs=9', own.mine)\n", tmp_path)
-    assert "policy mine: mine.own.DEPTH is 3 and not what its file says" in done.stderr
+def test_a_changed_constant_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    """Its file says 1; a generator is in this process only."""
+    (tmp_path / "own_module.py").write_text(MODULE + "DEPTH: int = 1\n")
+    text = "import own_module\nown_module.DEPTH = iter(())\nsw.compare('kth-like:jobs=9', own_module.mine)\n"
+    assert "own_module.DEPTH is <tuple_iterator" in (said := played(text, tmp_path).stderr)
+    assert "not what its file says, which other processes import" in said
 
 
 def test_policies_of_one_name_have_labels() -> None:
