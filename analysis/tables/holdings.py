@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spillway.analysis.errors import AnalysisError
 from spillway.analysis.tables.jobs import Floats, Ints, JobTable, Rows, parse_intervals, parse_storages
-from spillway.base.limits import HOSTS
+from spillway.base.limits import HOSTS, shown
 
 
 class NodeSpan(NamedTuple):
@@ -40,7 +41,10 @@ def _parse_lives(text: str) -> list[tuple[str, float, float]]:
     for part in filter(None, text.split(";")):
         what, _, interval = part.partition("@")
         start, _, end = interval.partition("-")
-        found.append((what, float(start), float(end)))
+        try:
+            found.append((what, float(start), float(end)))
+        except ValueError:
+            raise AnalysisError(f"the interval {shown(part)}: expected such as '96:3@100.0-900.0'") from None
     return found
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -390,11 +391,17 @@ def parse_intervals(text: str, most: int | None = None) -> list[int]:
     most = HOSTS.value if most is None else most
     for part in text.split():
         first, _, last = part.partition("-")
-        begin, end = int(first), int(last or first)
+        try:
+            begin, end = int(first), int(last or first)
+        except ValueError:
+            raise AnalysisError(f"the machines {shown(text)}: expected ids such as '0-3 5'") from None
         if len(ids) + end - begin >= most:
             raise AnalysisError(f"the machines {shown(text)}: {HOSTS.text()}")
         ids.extend(range(begin, end + 1))
     return ids
+
+
+_STORAGES = re.compile(r"(\s*\d{1,18}:\d{1,18})*\s*", re.ASCII)
 
 
 def parse_storages(texts: Sequence[str]) -> tuple[Rows, Ints, Ints]:
@@ -402,14 +409,20 @@ def parse_storages(texts: Sequence[str]) -> tuple[Rows, Ints, Ints]:
 
     Raises
     ------
-    ValueError
+    AnalysisError
         A text has another form.
     """
     columns: list[tuple[Rows, Ints]] = [(np.zeros(0, np.intp), np.zeros((0, 2), np.int64))]
     for begin in range(0, len(texts), ROWS_AT_A_TIME):
         part = texts[begin : begin + ROWS_AT_A_TIME]
         counts = [text.count(":") for text in part]
-        numbers = np.array(" ".join(part).replace(":", " ").split(), np.int64).reshape(sum(counts), 2)
+        try:
+            numbers = np.array(" ".join(part).replace(":", " ").split(), np.int64).reshape(sum(counts), 2)
+        except (ValueError, OverflowError):
+            odd = next((text for text in part if not _STORAGES.fullmatch(text)), part[0])
+            raise AnalysisError(
+                f"storage nodes: expected ids and counts such as '96:3 98:1', got {shown(odd)}"
+            ) from None
         columns.append((np.repeat(np.arange(begin, begin + len(part)), counts), numbers))
     rows, pairs = (np.concatenate(column) for column in zip(*columns, strict=True))
     return rows, pairs[:, 0], pairs[:, 1]
@@ -487,12 +500,24 @@ def _read_columns(
     return of_texts, {name: np.concatenate(found) for name, found in of_numbers.items()}
 
 
+_LARGEST = 2.0**62
+_MAY_BE_INFINITE = ("requested_time", "contention_slowdown")
+
+
 def _numbers(path: Path, name: str, texts: Sequence[str], line: int) -> Floats:
     """Texts as numbers, NaN for empty ones; ``line``: that of the first."""
+    values = None
     with contextlib.suppress(ValueError):
-        return np.fromiter(map(float, texts), np.float64, len(texts))
-    with contextlib.suppress(ValueError):  # some are empty
-        return np.fromiter((float(text or math.nan) for text in texts), np.float64, len(texts))
+        values = np.fromiter(map(float, texts), np.float64, len(texts))
+    if values is None:
+        with contextlib.suppress(ValueError):  # some are empty
+            values = np.fromiter((float(text or math.nan) for text in texts), np.float64, len(texts))
+    if values is not None:
+        too_large = np.flatnonzero(np.abs(values) > _LARGEST) if name not in _MAY_BE_INFINITE else ()
+        for row in too_large[:1]:
+            what = f"column {name!r} must hold numbers of at most 2^62, got {texts[row]!r}"
+            raise AnalysisError(f"{path}, line {line + row}: {what}")
+        return values
     for row, text in enumerate(texts, start=line):
         try:
             float(text or "nan")

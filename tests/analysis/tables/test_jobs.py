@@ -64,6 +64,10 @@ def test_take_keeps_the_order_of_the_rows(table: JobTable) -> None:
         (HEADER.replace("final_state", "state"), "no column 'final_state'"),
         (HEADER + "a,b\n", "line 2: expected 17 fields, got 2"),
         (HEADER + JOBS.replace("50.000000,50.000000,100.000000", "soon,50,100"), "line 4: column 'starting_time'"),
+        (
+            HEADER + JOBS.replace("50.000000,100.000000", "50,1e400"),
+            "line 4: column 'finish_time' must hold numbers of",
+        ),
     ],
 )
 def test_damaged_files(tmp_path: Path, text: str, message: str) -> None:
@@ -95,8 +99,11 @@ def test_interval_sets() -> None:
     columns = [column.tolist() for column in parse_storages(["96:3 98:1", "", "97:2"])]
     assert columns == [[0, 0, 2], [96, 98, 97], [3, 1, 2]]
     for odd in ("96:", "96:3:1", "96 3", "x:1"):
-        with pytest.raises(ValueError, match=r"."):
+        with pytest.raises(AnalysisError, match=f"expected ids and counts such as .*, got '{odd}'"):
             parse_storages(["96:3", odd])
+    for odd in ("zz", "-3"):
+        with pytest.raises(AnalysisError, match=f"the machines '{odd}': expected ids"):
+            parse_intervals(odd)
 
 
 def test_time_slices(tmp_path: Path) -> None:
