@@ -188,9 +188,13 @@ def _changed(spec: PlatformSpec) -> Machine:
 
 
 def _nodes_stated(source: str) -> int | None:
-    """Compute nodes of a machine given by their number, or of the thesis machine; ``None`` for any other."""
+    """Compute nodes of a machine given by their number, of a fitting or the thesis machine; ``None`` for any other."""
     if source.startswith(_SIZED):
         return _sized(source).nodes
+    if source.startswith(_FIT):
+        least = max(int(source.removeprefix(_FIT)), _THESIS_NODES)
+        step = _NODES_PER_CHASSIS_ROW if least <= _LARGEST_DRAGONFLY else NODES_PER_STORAGE
+        return -(-least // step) * step
     return _THESIS_NODES if source == "thesis" else None
 
 

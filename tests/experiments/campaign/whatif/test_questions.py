@@ -229,6 +229,14 @@ def test_a_changed_machine() -> None:
     assert 'bandwidth="5208MBps"' in machine.xml
 
 
+@pytest.mark.parametrize(("source", "now"), [("fit:97", 120), ("fit:192", 192), ("fit:1500", 1504)])
+def test_a_machine_made_for_a_log_can_be_resized(source: str, now: int) -> None:
+    """Of a log without starts; 'answer' asked itself for 10 % more nodes, and ended with an error about it."""
+    assert load(PlatformSpec(source=source)).facts.nodes == now
+    machine = load(PlatformSpec(source=source, changes={"nodes": "+8"}))
+    assert (machine.facts.nodes, machine.notes) == (now + 8, (f"it has {now + 8} compute nodes, not {now}",))
+
+
 def test_a_plus_adds() -> None:
     """Was: +20 nodes made a machine of 20 nodes, +40TB a pool of 40 TB."""
     machine = load(PlatformSpec(source="nodes:100", changes={"storage.capacity": "+10GB", "nodes": "+20"}))
