@@ -211,9 +211,9 @@ def recognised(head: LogHead, log: LogFile) -> str:
         raise WorkloadError(
             f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
         )
-    if lacking := _nearly(names):
-        raise WorkloadError(lacking, log.where)
     hint = "" if is_parquet else next((words for pattern, words in _HINTS.items() if re.match(pattern, head.first)), "")
+    if not hint and (lacking := _nearly(names)):
+        raise WorkloadError(lacking, log.where)
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     raise WorkloadError(
         f"the format is not known{hint}: {seen}; known formats (--format states one): {known}", log.where

@@ -99,6 +99,7 @@ HINTS = {
     "JobID           JobName  Partition\n------------ ---------- ----------\n": "sacct needs --parsable2",
     "12|ann|a|batch|COMPLETED|2024-01-01T00:00:00\n": "sacct must not have --noheader",
     "a.swf" + 95 * "\x00" + "0000644": "a tar archive",
+    "a.txt" + 95 * "\x00" + "0000644|Submit|ElapsedRaw|User": "a tar archive",
 }
 
 
