@@ -29,12 +29,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from spillway.base.errors import OptionError
 from spillway.base.files import advice
 from spillway.base.near import near
 from spillway.base.neighbours import neighbours_of
-from spillway.base.options import describe, split_assignments
+from spillway.base.options import describe, show, split_assignments
 
 OUTSIDE = "outside_"
 """Prefix of the names of modules from files."""
@@ -73,6 +74,12 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
             f"{text!r}: after the last colon key=value was expected; omit the colon if there is no option"
         )
     return name, split_assignments([piece.strip() for piece in options.split(",")])
+
+
+def joined_spec(name: str, options: Mapping[str, Any]) -> str:
+    """``NAME[:key=value,...]``, which :func:`split_spec` reads."""
+    given = ",".join(f"{key}={show(value)}" for key, value in options.items())
+    return f"{name}:{given}" if given else name
 
 
 def is_outside(name: str) -> bool:

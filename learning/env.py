@@ -22,6 +22,7 @@ from spillway.learning.observation import Observation, ObservationEncoder
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.reading.registry import Workload as Simulated
 from spillway.simulator.reading.workload import workload_from_object
@@ -30,8 +31,8 @@ from spillway.workloads.conversion.machine_facts import MachineFacts
 from spillway.workloads.conversion.split import part_of
 from spillway.workloads.load import load_workload
 
-_OF_SESSION = {"options": "policy_options", "model": "model", "settings": "settings", "seed": "seed"}
-"""Parameters of the session, and their fields of :class:`SessionSpec`."""
+_OF_SESSION = ("options", "model", "settings", "seed")
+"""Parameters of the session."""
 _LARGEST_WINDOW = 1024
 _IN_VAIN = 100
 """Number of drawn episodes without a choice after which the workload is refused."""
@@ -105,15 +106,15 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
                 raise OptionError(f"{name}: expected a text, got {shown(value)}")
         workload, platform = str(workload), str(platform)
         _check(window, guard_s, engine, reward)
-        for name in session.keys() - _OF_SESSION.keys():
+        for name in session.keys() - {*_OF_SESSION}:
             raise OptionError(unknown(name, [*_OF_SESSION]))
         for name in ("options", "settings"):
             if not isinstance(session.get(name) or {}, Mapping):
                 raise OptionError(f"{name}: expected values by name, got {shown(session[name])}")
         if not _is_whole(session.get("seed") or 0):
             raise OptionError(f"seed: expected a whole number, got {shown(session['seed'])}")
-        given = {_OF_SESSION[name]: value for name, value in session.items() if value is not None}
-        spec = SessionSpec(reference, **given)
+        policy = PolicySpec(reference, options=session.get("options") or {}, session=session.get("settings") or {})
+        spec = SessionSpec(policy, ModelSpec(session.get("model") or ""), seed=session.get("seed") or 0)
         machine = platform_from(platform)
         self._world = World(machine, Path(platform), engine, spec, window, guard_s)
         self._world.session(Observer())  # refuses invalid combinations

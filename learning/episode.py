@@ -57,7 +57,7 @@ class World:
         reference, settings = spec.make_policy(), spec.make_settings()
         spec.check()
         if hasattr(reference, "sharing"):
-            raise OptionError(f"policy {spec.policy!r} lets jobs share nodes in time: here each job has its own")
+            raise OptionError(f"policy {spec.policy.policy!r} lets jobs share nodes in time: here each job has its own")
         if parse_life(settings.bb_life).apart:
             raise OptionError(f"bb_life={settings.bb_life}: here a job is given its nodes and its buffer together")
         chooser = Chooser(reference, self.window, self.guard_s)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spillway.base.dates import seconds_of
-from spillway.base.errors import OptionError
+from spillway.base.errors import OptionError, shown
 from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
 from spillway.core import NodeOrder, Placement, PublishedTimeline, StorageOrder, Timeline
@@ -24,6 +24,7 @@ from spillway.schedulers.core.outages import OnOutage, Restart
 from spillway.schedulers.core.session import Runtime, Session
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.terms import Cadence, Terms
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplayable
 from spillway.schedulers.jobmodels.base import JobModel, Needs, program_of, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
@@ -344,8 +345,8 @@ def assemble(
     OptionError
         Parts cannot be combined.
     """
-    spec = spec or SessionSpec(policy="")
-    literal = spec.thesis_literal
+    spec = spec or SessionSpec(PolicySpec(""))
+    literal = spec.policy.literal
     model = model if model is not None else _default_model(policy, literal=literal)
     life = parse_life(settings.bb_life)
     _check(policy, settings, model, life, literal=literal)
@@ -438,16 +439,12 @@ class SessionSpec:
 
     Attributes
     ----------
-    policy, policy_options
-        Name of a policy or ``FILE.py:CLASS``, and its options.
-    model, model_options
-        Name of a job model or ``FILE.py:CLASS`` ("": that of the policy), and its options.
-    settings
-        Settings by name.
-    thesis_literal
-        Follow the published experiment: one pass per event, its timeline.
+    policy
+        The policy with its options, and the settings; ``literal``: one pass per event, the published timeline.
+    model
+        The job model with its options; default: that of the policy.
     cadence
-        Times at which the policy is called; default: as ``thesis_literal`` requires.
+        Times at which the policy is called; default: as ``literal`` requires.
     seed
         Seed of the policy's random numbers.
     burst_buffer_bytes, location_shape
@@ -456,12 +453,8 @@ class SessionSpec:
         Bound on the seconds of a pass, with the clock; ``None``: decisions depend on no clock.
     """
 
-    policy: str
-    policy_options: Mapping[str, Any] = field(default_factory=dict)
-    model: str = ""
-    model_options: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    thesis_literal: bool = option(False, help="the published experiment's rules, where ours are better")
+    policy: PolicySpec
+    model: ModelSpec = field(default_factory=ModelSpec)
     cadence: Cadence | None = option(
         None, help="call the policy once per message or per event; none: per event only in the published experiment"
     )
@@ -478,25 +471,26 @@ class SessionSpec:
 
     def _of_site(self) -> SiteOptions:
         """Options of the policy from the site's parameters; no options if the policy takes no site parameters."""
-        given, entry = str(self.settings.get("site") or ""), find_policy(self.policy)
+        given, entry = str(self.policy.session.get("site") or ""), find_policy(self.policy.policy)
         if not given or not getattr(entry.cls, "site_parameters", False):
             return SiteOptions({}, ())
-        return site_options(parse_site(site_setting(given)), entry.options(), self.policy_options)
+        return site_options(parse_site(site_setting(given)), entry.options(), self.policy.options)
 
     def notes(self) -> list[str]:
         """Notes for the user before the run, a line each: options from the site, and its unplayed parameters."""
-        words = self._of_site().words(self.policy_options)
-        notes = [f"policy {self.policy}: {words}"] if words else []
-        orders = [f"{name}={MULTIFACTOR}" for name, value in self.policy_options.items() if show(value) == MULTIFACTOR]
-        site = parse_site(site_setting(str(self.settings.get("site") or "")) or "{}")
-        options = {option_info.name for option_info in find_policy(self.policy).options()}
+        policy, given = self.policy.policy, self.policy.options
+        words = self._of_site().words(given)
+        notes = [f"policy {policy}: {words}"] if words else []
+        orders = [f"{name}={MULTIFACTOR}" for name, value in given.items() if show(value) == MULTIFACTOR]
+        site = parse_site(site_setting(str(self.policy.session.get("site") or "")) or "{}")
+        options = {option_info.name for option_info in find_policy(policy).options()}
         if len({partition.tier for partition in site.partitions}) > 1 and "order" not in options:
             notes.append(
-                f"policy {self.policy} has no option order: jobs of partitions with a higher tier do not come first"
+                f"policy {policy} has no option order: jobs of partitions with a higher tier do not come first"
             )
         if orders and site.weights.all_zero:
             notes.append(
-                f"policy {self.policy}: {', '.join(orders)}: no site states weights of priority (setting site, table "
+                f"policy {policy}: {', '.join(orders)}: no site states weights of priority (setting site, table "
                 "priority): jobs come by the tiers of their partitions, site_factor and nice only, else as submitted"
             )
         return notes
@@ -506,24 +500,24 @@ class SessionSpec:
 
         Raise :class:`OptionError` for an unknown policy, wrong options, or a limit on a policy that never searches.
         """
-        policy = find_policy(self.policy).build(
-            self.policy_options, literal=self.thesis_literal, of_site=self._of_site().options
-        )
+        spec = self.policy
+        policy = find_policy(spec.policy).build(spec.options, literal=spec.literal, of_site=self._of_site().options)
         if self.pass_limit is None:
             return policy
         if not isinstance(policy, Limitable):
             able = ", ".join(name for name, entry in POLICIES.items() if issubclass(entry.cls, Limitable))
             raise OptionError(
-                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search or move promises; "
+                f"policy {spec.policy!r} and --pass-limit cannot be combined: it does not search or move promises; "
                 f"policies that do: {able}"
             )
         return policy.limited(self.pass_limit)
 
     def make_model(self) -> JobModel:
         """Make the job model; raise :class:`OptionError` for an unknown one or wrong options."""
-        if not self.model and not self.model_options:
-            return _default_model(self.make_policy(), literal=self.thesis_literal)
-        return make_model(self.model, self.model_options, literal=self.thesis_literal)
+        model, literal = self.model, self.policy.literal
+        if not model.name and not model.options:
+            return _default_model(self.make_policy(), literal=literal)
+        return make_model(model.name, model.options, literal=literal)
 
     def make_settings(self) -> Settings:
         """Make the settings: given ones, else those of the policy, else the defaults; a site's file becomes its text.
@@ -531,15 +525,15 @@ class SessionSpec:
         The published experiment does not take the policy's settings. Raise :class:`OptionError` for an unknown setting
         or a wrong value, :class:`~spillway.base.errors.InputError` for a site's file that cannot be read.
         """
-        preset = {} if self.thesis_literal else find_policy(self.policy).settings
-        made = build(Settings, self.settings, preset)
+        spec = self.policy
+        made = build(Settings, spec.session, {} if spec.literal else find_policy(spec.policy).settings)
         return replace(made, site=site_setting(made.site)) if made.site else made
 
     def check(self) -> None:
         """Raise :class:`OptionError` for unknown names, wrong values, or invalid combinations."""
         settings = self.make_settings()
         life = parse_life(settings.bb_life)
-        _check(self.make_policy(), settings, self.make_model(), life, literal=self.thesis_literal)
+        _check(self.make_policy(), settings, self.make_model(), life, literal=self.policy.literal)
 
     def needs(self) -> Needs:
         """Features required of the simulator: those of the model, and dynamic jobs where jobs are submitted anew."""
@@ -586,37 +580,34 @@ def spec_from(options: Mapping[str, Any]) -> SessionSpec:
     if len(given) < len(options):
         raise OptionError("an option is given twice, with - and with _")
     policy, own = split_spec(given.pop("policy"))
-    model, model_options = _model_from(given.pop("model", ""))
+    model = _model_from(given.pop("model", ""))
     further, shape = given.pop("options", {}), given.pop("location_shape", [])
     if not isinstance(further, dict):
         raise OptionError(f"option 'options' must be an object, got {further!r}")
     if not isinstance(shape, list) or not all(type(item) is int and item >= 0 for item in shape):
         raise OptionError(f"option 'location_shape' must be a list of whole numbers, got {shape!r}")
     shared = {info.name for info in describe(Settings)}
-    known = [*(info.name for info in describe(SessionSpec)), *sorted(shared)]
+    known = [_LITERAL_OPTION, *(info.name for info in describe(SessionSpec)), *sorted(shared)]
     for name in given.keys() - known:
         raise OptionError(unknown(name, known))
+    literal = given.pop(_LITERAL_OPTION, False)
+    if not isinstance(literal, bool):
+        raise OptionError(f"option {_LITERAL_OPTION!r} must be true or false, got {shown(show(literal))}")
     settings = {name: given.pop(name) for name in shared & given.keys()}
-    return build(
-        SessionSpec,
-        given,
-        typed=True,
-        policy=policy,
-        policy_options=own | further,
-        model=model,
-        model_options=model_options,
-        settings=settings,
-        location_shape=tuple(shape),
-    )
+    chosen = PolicySpec(policy, options={**own, **further}, session=settings, literal=literal)
+    return build(SessionSpec, given, typed=True, policy=chosen, model=model, location_shape=tuple(shape))
 
 
-def _model_from(given: Any) -> tuple[str, Mapping[str, Any]]:
-    """Name and options of a job model, from a text or an object."""
+_LITERAL_OPTION = "thesis_literal"
+
+
+def _model_from(given: Any) -> ModelSpec:
+    """A job model, from a text or an object."""
     if isinstance(given, dict) and isinstance(given.get("name"), str) and given["name"]:
-        return given["name"], {name: value for name, value in given.items() if name != "name"}
+        return ModelSpec(given["name"], {name: value for name, value in given.items() if name != "name"})
     if not isinstance(given, str):
         raise OptionError(f"option 'model' must be a text or an object with a name, got {given!r}")
-    return split_spec(given) if given else ("", {})
+    return ModelSpec.of(given)
 
 
 def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:

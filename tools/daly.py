@@ -35,6 +35,7 @@ from spillway.experiments.run.failures import events_text, parse
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.workloads.batsim.workload import Workload
 from tests.properties.outage_world import Change, play
 
@@ -104,10 +105,11 @@ def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> SimulatedFailure
     job = {"id": "0", "subtime": 0, "res": NODES, "profile": "p"}
     data = {"nb_res": 8, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": work_s}}}
     spec = SessionSpec(
-        "fcfs",
-        model="checkpointed",
-        model_options={"interval": case.tau_s * (1 + 1e-9), "checkpoint": case.checkpoint_s, "restart": case.restart_s},
-        settings={"on_outage": "requeue", "restart": "checkpoint"},
+        PolicySpec("fcfs", session={"on_outage": "requeue", "restart": "checkpoint"}),
+        ModelSpec(
+            "checkpointed",
+            {"interval": case.tau_s * (1 + 1e-9), "checkpoint": case.checkpoint_s, "restart": case.restart_s},
+        ),
     )
     until_s = work_s + 2 * case.exact(mtbfs)
     generator = parse(f"failures:node_mtbf={case.mtbf_s * NODES},repair={REPAIR_S},until={until_s},seed={seed}")

@@ -26,6 +26,7 @@ from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.description import PolicySpec
 from spillway.simulator.engines.native import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
@@ -102,7 +103,7 @@ def _waits(workload: Workload, seed: int, platform: Platform, facts: MachineFact
 def _mean_wait(workload: Workload, platform: Platform) -> float:
     submitted = {f"w0!{job.name}": job.subtime for job in workload.jobs}
     waits: list[float] = []
-    session = SessionSpec("easy").session(
+    session = SessionSpec(PolicySpec("easy")).session(
         on_record=lambda record: waits.append(record.start_s - submitted[record.job.id])
     )
     jobs = [{**job.to_object(), "id": job.name} for job in workload.jobs]

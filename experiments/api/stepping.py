@@ -100,6 +100,7 @@ class Simulation:
         from spillway.experiments.run import sessions
         from spillway.experiments.run.spec import ModelSpec, PolicySpec
         from spillway.platforms.simgrid.xml_reader import load_platform
+        from spillway.schedulers.assembly import SessionSpec
         from spillway.simulator.engines.by_name import ENGINES
         from spillway.simulator.options import SimulationOptions
         from spillway.simulator.reading.workload import load_workload
@@ -113,9 +114,9 @@ class Simulation:
         source, spec = the_source(read(log).spec()), spec_of(machine)
         if machines.is_chosen(spec):
             spec, _ = machines.for_workload(*input_files.sizes_and_machine(source, seed), spec)
-        found, policy = machines.load(spec), PolicySpec(policy="fcfs", session=settings_of(settings))
+        found, policy = machines.load(spec), PolicySpec("fcfs", session=settings_of(settings))
         policy = sessions.typed(policy)
-        made = sessions.session_spec(policy, ModelSpec(), seed)
+        made = SessionSpec(policy, seed=seed)
         needs = made.needs()
         self._caller, self._record = _Caller(), _Record()
         self._open = ExitStack()

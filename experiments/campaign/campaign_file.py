@@ -20,9 +20,6 @@ from spillway.experiments.run import failures, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
     AUTO,
-    FLAG,
-    NAMED,
-    TEXT,
     WHOLE,
     Campaign,
     ModelSpec,
@@ -32,6 +29,7 @@ from spillway.experiments.run.spec import (
     WorkloadSpec,
     is_whole,
 )
+from spillway.schedulers.description import FLAG, NAMED, TEXT
 from spillway.schedulers.jobmodels import make_model
 from spillway.workloads.logs.reading import Reading
 

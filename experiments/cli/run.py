@@ -96,7 +96,7 @@ def add_machine(parser: Parser) -> None:
 
 def _policies(parser: Parser) -> None:
     from spillway.experiments.run.sessions import FIVE
-    from spillway.schedulers.service.arguments import add_options
+    from spillway.schedulers.service.arguments import add_literal, add_options
 
     group = parser.add_argument_group("policies")
     add = group.add_argument
@@ -115,7 +115,7 @@ def _policies(parser: Parser) -> None:
         action="store_false",
         help="leave out the site's own schedule (policy replay), the baseline where a log states when its jobs started",
     )
-    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+    add_literal(group)
 
 
 def _model(parser: Parser) -> None:

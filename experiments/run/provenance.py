@@ -20,7 +20,7 @@ from spillway.base import durable
 from spillway.base.arguments import PROGRAM, words_of
 from spillway.base.entry_points import registered
 from spillway.base.neighbours import neighbours_of
-from spillway.base.options import show
+from spillway.base.plugins import joined_spec
 from spillway.experiments.run.codehash import code_of
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.sessions import SETTINGS, SITE
@@ -97,9 +97,8 @@ def _packages_of(run: RunSpec) -> dict[str, str]:
 def _repeat_command(run: RunSpec) -> list[str]:
     """Command that repeats the run in the campaign's folder, also in another place, from the copies there."""
     command = [PROGRAM, "run", "--workload", run.workload.path, "--platform", run.platform.path]
-    options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
-    policy = _place_of_copy(run.policy.policy)
-    command += ["--policy", f"{policy}:{options}" if options else policy]
+    options = {key: value for key, value in run.settings.items() if key not in SETTINGS}
+    command += ["--policy", joined_spec(_place_of_copy(run.policy.policy), options)]
     site = str(run.settings[SITE])
     command += words_of(Settings, run.settings | {SITE: site_copy(site) if site else ""})
     if run.policy.literal:
@@ -107,7 +106,7 @@ def _repeat_command(run: RunSpec) -> list[str]:
     model_options = {
         key: _place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
     }
-    command += ["--model", _spec_text(_place_of_copy(run.model.name), model_options)]
+    command += ["--model", joined_spec(_place_of_copy(run.model.name), model_options)]
     played = {"engine": run.engine, "transport": run.transport, "image": run.image}
     played |= {"events": run.events.path} if run.events is not None else {}
     return [*command, *words_of(Playing, played), "--seed", str(run.seed), "--out", "repeated"]
@@ -170,12 +169,6 @@ def _stated(package: importlib.metadata.Distribution) -> tuple[str, str]:
     head = text.partition("\n\n")[0]
     name, version = (next(iter(re.findall(rf"(?im)^{key}:[ \t]*(.*\S)", head)), "") for key in ("Name", "Version"))
     return name, version
-
-
-def _spec_text(name: str, options: Mapping[str, Any]) -> str:
-    """``NAME:key=value,...`` in the form of the command line."""
-    given = ",".join(f"{key}={show(value)}" for key, value in options.items())
-    return f"{name}:{given}" if given else name
 
 
 def _version(name: str) -> str:

@@ -35,14 +35,6 @@ SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Setti
 """Settings of the session by name."""
 
 
-def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int = 0) -> SessionSpec:
-    """Description of the session that a run's policy, job model and seed select."""
-    model = model or ModelSpec()
-    return SessionSpec(
-        policy.policy, policy.options, model.name, model.options, policy.session, policy.literal, None, seed
-    )
-
-
 def parse_policy(text: str, *, session: Mapping[str, Value] | None = None, **fields: Any) -> PolicySpec:
     """Read ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``; ``fields``: others of the description.
 
@@ -54,16 +46,15 @@ def parse_policy(text: str, *, session: Mapping[str, Value] | None = None, **fie
         For a malformed, unknown or out-of-range option.
     """
     name, given = split_spec(text)
-    return typed(PolicySpec(policy=name, options=dict(given), session=dict(session or {}), **fields))
+    return typed(PolicySpec(name, options={**given}, session=dict(session or {}), **fields))
 
 
 def model_spec(text: str) -> ModelSpec:
     """Read a job model's ``NAME[:key=value,...]``, "" for the policies' own; raise :class:`OptionError` as above."""
-    if not text:
-        return ModelSpec()
-    name, given = split_spec(text)
-    make_model(name, given)  # wrong names and options are refused now
-    return ModelSpec(name=name, options=dict(given))
+    spec = ModelSpec.of(text)
+    if text:
+        make_model(spec.name, spec.options)  # wrong names and options are refused now
+    return spec
 
 
 def entry(name: str) -> PolicyEntry:
@@ -93,7 +84,7 @@ def options(spec: PolicySpec) -> dict[str, Value]:
     OptionError
         An option or its value is unknown.
     """
-    return _values(spec, session_spec(spec).make_policy())
+    return _values(spec, SessionSpec(spec).make_policy())
 
 
 def _values(spec: PolicySpec, policy: Policy) -> dict[str, Value]:
@@ -108,7 +99,7 @@ def complete(spec: PolicySpec) -> dict[str, Value]:
     OptionError
         A setting or its value is unknown.
     """
-    return {name: plain(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
+    return {name: plain(value) for name, value in asdict(SessionSpec(spec).make_settings()).items()}
 
 
 def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
@@ -124,7 +115,7 @@ def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
     OptionError
         The date is needed, but neither the settings nor the workload state it.
     """
-    settings = session_spec(spec).make_settings()
+    settings = SessionSpec(spec).make_settings()
     if not settings.needs_begin:
         return spec
     settings.windows(or_s=begins_s)
@@ -140,7 +131,7 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
     OptionError
         The model or an option is unknown, or model, policy and settings cannot be combined.
     """
-    spec = session_spec(policy, model)
+    spec = SessionSpec(policy, model)
     made = spec.make_model()
     spec.check()
     every = {field.name: plain(getattr(made, field.name)) for field in fields(made)}  # type: ignore[arg-type]
@@ -162,7 +153,7 @@ def refuse_combinations(specs: Iterable[PolicySpec], models: Iterable[ModelSpec]
 
 def session_of(run: RunSpec) -> SessionSpec:
     """Description of a run's session, with which its job model and the session itself are made."""
-    return session_spec(run.policy, run.model, run.seed)
+    return SessionSpec(run.policy, run.model, seed=run.seed)
 
 
 def typed(spec: PolicySpec) -> PolicySpec:

@@ -10,8 +10,11 @@ from typing import Any
 
 import msgspec
 
-from spillway.base.limits import NAME, RUNS
-from spillway.base.options import Value, form_of, option, required, show
+from spillway.base.limits import RUNS
+from spillway.base.options import Value, form_of, option, required
+from spillway.schedulers.description import NAMED, TABLE, TEXT
+from spillway.schedulers.description import ModelSpec as ModelSpec
+from spillway.schedulers.description import PolicySpec as PolicySpec
 
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
@@ -59,20 +62,12 @@ class Transport(enum.Enum):
     ZMQ = "zmq"
 
 
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= NAME.value and value.isprintable()
-
-
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number >= 0 of at most 63 bits."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-TEXT = form_of(lambda value: isinstance(value, str) and bool(value), "a text")
-NAMED = form_of(_is_name, f"a text of 1 to {NAME.value} printable characters on one line")
-FLAG = form_of(lambda value: isinstance(value, bool), "true or false")
 WHOLE = form_of(is_whole, "a whole number >= 0 of at most 63 bits")
-TABLE = form_of(lambda value: isinstance(value, dict), "a table")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,38 +91,6 @@ class WorkloadSpec:
     convert: dict[str, Any] = option({}, form=TABLE, help="options of the conversion of logs, see below")
     read: dict[str, Any] = option({}, form=TABLE, help="options of reading logs, see below")
     changes: dict[str, str] = field(default_factory=dict)
-
-
-_DEFAULT_MODEL = "default"
-"""Name in the results of the job models that go with the policies."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSpec:
-    """A job model: the behaviour of started jobs.
-
-    Attributes
-    ----------
-    default
-        Whether no model was requested: policies are then compared although each has its own.
-    """
-
-    name: str = option("", form=TEXT, help="name of a job model, or FILE.py:CLASS; default: the policy's own")
-    options: dict[str, Any] = option(
-        {}, form=TABLE, help="options of the model; a list of values is a range, and ranges are combined"
-    )
-    default: bool = False
-
-    @property
-    def label(self) -> str:
-        """Name in the results."""
-        return _DEFAULT_MODEL if self.default or not self.name else self.text
-
-    @property
-    def text(self) -> str:
-        """``NAME[:key=value,...]`` in the form of the command line."""
-        given = ",".join(f"{key}={show(value)}" for key, value in self.options.items())
-        return f"{self.name}:{given}" if given else self.name
 
 
 AUTO = "auto"
@@ -154,26 +117,6 @@ class PlatformSpec:
     )
     name: str = option("", form=NAMED, help="name in the results; default: the file's")
     changes: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolicySpec:
-    """A policy with values of its options, and settings of the session that differ from the defaults.
-
-    :func:`spillway.experiments.run.sessions.typed` reads texts among them.
-    """
-
-    policy: str = required(form=TEXT, help="name of a policy")
-    label: str = option("", form=NAMED, help="name in the results; default: policy and given options")
-    options: dict[str, Value] = option(
-        {}, form=TABLE, help="options of the policy; a list of values is a range, and ranges are combined"
-    )
-    session: dict[str, Value] = option({}, form=TABLE, help="settings of the session, see below")
-    literal: bool = option(
-        False,
-        form=FLAG,
-        help="whether this policy follows the published experiment to the letter; default: thesis_literal",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from spillway.experiments.trials.world import World
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Holding, Running
@@ -27,7 +28,8 @@ TABLES = ("jobs.csv", "allocations.csv", "rejections.csv")
 
 def spec_of(policy: str, world: World) -> SessionSpec:
     """Description of the session for a world."""
-    return SessionSpec(policy, world.options, model=world.model, settings=world.settings, seed=world.seed)
+    chosen = PolicySpec(policy, options={**world.options}, session={**world.settings})
+    return SessionSpec(chosen, ModelSpec(world.model), seed=world.seed)
 
 
 @dataclass(frozen=True)

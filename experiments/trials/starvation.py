@@ -24,6 +24,7 @@ from spillway.experiments.trials.subject import Command
 from spillway.experiments.trials.world import LICENSE, TrialJob, World
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies import find_policy
@@ -196,7 +197,8 @@ class BuiltinPolicy:
             self._spec(case).check()
 
     def _spec(self, case: StarvationCase) -> SessionSpec:
-        return SessionSpec(self.policy, self.options, "rigid", settings={**self.settings, **case.settings})
+        policy = PolicySpec(self.policy, options={**self.options}, session={**self.settings, **case.settings})
+        return SessionSpec(policy, ModelSpec("rigid"))
 
     def starts(self, case: StarvationCase) -> Starts:
         """Play a case; return the starts of its jobs."""

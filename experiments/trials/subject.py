@@ -25,6 +25,7 @@ from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.simulator.errors import Deadlock, SchedulerRefusal
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.handshake import shake_hands
@@ -80,7 +81,7 @@ class OwnPolicy(Scheduler):
     def __init__(self, text: str) -> None:
         self.name = text
         policy, options = split_spec(text)
-        self._spec = spec = SessionSpec(policy, options, model="rigid")
+        self._spec = spec = SessionSpec(PolicySpec(policy, options={**options}), ModelSpec("rigid"))
         spec.check()
 
     @contextlib.contextmanager

@@ -22,6 +22,12 @@ def add_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_literal(parser: argparse._ActionsContainer) -> None:
+    """Add ``--thesis-literal``."""
+    words = "the published experiment's rules, where ours are better"
+    parser.add_argument("--thesis-literal", action="store_true", help=words)
+
+
 def of_policy(text: str, policies: Sequence[str]) -> tuple[str, str]:
     """Split ``[POLICY.]KEY=VALUE`` into the policy and ``KEY=VALUE``.
 

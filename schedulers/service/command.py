@@ -131,6 +131,7 @@ def spec_of(options: argparse.Namespace) -> SessionSpec:
     """
     from spillway.base.plugins import split_spec
     from spillway.schedulers.assembly import SessionSpec, Settings
+    from spillway.schedulers.description import ModelSpec, PolicySpec
     from spillway.schedulers.policies import find_policy
     from spillway.schedulers.policykit.pass_limit import SERVICE_S, Limitable, PassLimit
     from spillway.schedulers.service.arguments import of_policy
@@ -138,18 +139,19 @@ def spec_of(options: argparse.Namespace) -> SessionSpec:
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
     policy, own = split_spec(options.policy)
-    model, model_options = split_spec(options.model) if options.model else ("", {})
     limit_s = options.pass_limit
     if limit_s is None and issubclass(find_policy(policy).cls, Limitable):
         limit_s = SERVICE_S
     return build(
         SessionSpec,
         given(options, SessionSpec),
-        policy=policy,
-        policy_options=own | split_assignments([of_policy(text, [policy])[1] for text in options.options]),
-        model=model,
-        model_options=model_options,
-        settings=given(options, Settings),
+        policy=PolicySpec(
+            policy,
+            options={**own, **split_assignments([of_policy(text, [policy])[1] for text in options.options])},
+            session=given(options, Settings),
+            literal=options.thesis_literal,
+        ),
+        model=ModelSpec.of(options.model),
         location_shape=options.location_shape,
         pass_limit=PassLimit(limit_s, time.monotonic) if limit_s is not None and limit_s < math.inf else None,
     )
@@ -208,12 +210,13 @@ def _add_session_arguments(parser: Parser) -> None:
     from spillway.schedulers.assembly import SessionSpec, Settings
     from spillway.schedulers.jobmodels import MODELS
     from spillway.schedulers.policykit.pass_limit import SERVICE_S
-    from spillway.schedulers.service.arguments import add_options
+    from spillway.schedulers.service.arguments import add_literal, add_options
 
     group = parser.add_argument_group("policy and job model")
     add_options(group)
+    add_literal(group)
     add = group.add_argument
-    add_declared(group, SessionSpec, "seed", "cadence", "thesis_literal")
+    add_declared(group, SessionSpec, "cadence", "seed")
     add(
         "--model",
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",

@@ -174,6 +174,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
+    # Parts of a run's description: texts and values, read by command lines and campaign files.
+    "schedulers.description": _rule("base.options", "base.limits", "base.plugins"),
     # Assembly chooses: only this and the services see policies, job models and the session together.
     "schedulers.assembly": _rule("schedulers.*", "core", "protocol.messages", "base.*", standard=EVERYTHING),
     # The file's reader: the setting is passed on as text, and every interface accepts the file.
@@ -227,7 +229,8 @@ LAW: Mapping[str, Rule] = {
     # An environment for learners: in-process simulation and the choices by name; no command line. gymnasium is an extra
     # that only this part needs.
     "learning.*": _rule(
-        "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
+        "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.description",
+        "schedulers.model.*",
         "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
         "core",
         "simulator.wire.broker", "simulator.wire.links", "simulator.engines.by_name", "simulator.options",

@@ -36,6 +36,7 @@ from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
 from spillway.workloads.batsim.batsim5 import to_batsim5
 from spillway.workloads.batsim.json_file import format_batsim, parse_batsim
+from tests.kit.specs import session_spec
 from tests.properties.buffer_account import Account
 from tests.properties.buffer_cases import (
     APART,
@@ -217,7 +218,7 @@ def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
         options["phase_target"] = 5e9
     if case.model == "checkpointed":
         options |= {"interval": 6.0, "checkpoint": 1.0}
-    return SessionSpec(case.policy, model=case.model, model_options=options, settings=settings, seed=case.seed), limit
+    return session_spec(case.policy, model=case.model, model_options=options, settings=settings, seed=case.seed), limit
 
 
 class Played(NamedTuple):

@@ -23,6 +23,7 @@ from spillway.schedulers.assembly import SessionSpec, spec_from
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.policies import POLICIES
+from tests.kit.specs import session_spec
 
 GOLDEN = Path(__file__).with_name("combinations.txt")
 
@@ -46,7 +47,7 @@ SETTINGS: tuple[Mapping[str, Any], ...] = (
 def spec(policy: str, model: str, life: str, settings: Mapping[str, Any], *, literal: bool = False) -> SessionSpec:
     """The session that they would make."""
     name, options = split_spec(model)
-    return SessionSpec(policy, {}, name, options, {"bb_life": life, **settings}, thesis_literal=literal)
+    return session_spec(policy, {}, name, options, {"bb_life": life, **settings}, literal=literal)
 
 
 def specs(policy: str, model: str) -> Iterator[SessionSpec]:

@@ -8,7 +8,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec
+from tests.kit.specs import session_spec
 from tests.properties.outage_world import Change, Drain, Played, play
 from tests.properties.small_world import GB, workload
 
@@ -53,7 +53,7 @@ def as_events(drawn: list[tuple[int, set[int], int]]) -> list[Change]:
 def test_a_restarted_job_is_shown(tmp_path: Path) -> None:
     """Its second attempt has a row of its own; waiting and turnaround count from the first submission."""
     jobs = [(0, 8, 30.0, 0, 0, 100, False), (3, 8, 10.0, 0, 0, 100, False)]
-    spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": "requeue"})
+    spec = session_spec("fcfs", model="rigid", settings={"on_outage": "requeue"})
     played = play(tmp_path, spec, workload("rigid", jobs), [(10.0, False, (2,)), (40.0, True, (2,))])  # type: ignore[arg-type]
     first, second, other = played.rows["0"], played.rows["0#2"], played.rows["1"]
     assert (first["final_state"], second["final_state"]) == ("COMPLETED_KILLED", "COMPLETED_SUCCESSFULLY")
@@ -74,7 +74,7 @@ def test_a_restarted_job_is_shown(tmp_path: Path) -> None:
 def test_what_is_lost_counts_alike(rule: str, states: dict[str, str], machine: int, tmp_path: Path) -> None:
     """A node of a running job, or the storage node with its burst buffer; new buffers go to the other one."""
     jobs = [(0, 4, 30.0, 2, 0, 100, False)]
-    spec = SessionSpec("easy", model="rigid", settings={"on_outage": rule})
+    spec = session_spec("easy", model="rigid", settings={"on_outage": rule})
     played = play(tmp_path, spec, workload("rigid", jobs), [(10.0, False, (machine,))])  # type: ignore[arg-type]
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
 
@@ -83,9 +83,9 @@ def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
     """It is out while a job would stage in, and while it would stage out; nothing is lost but time."""
     jobs = [(0, 2, 10.0, 1, 0, 400, False)]
     data = workload("io", jobs)  # type: ignore[arg-type]
-    alone = play(tmp_path, SessionSpec("easy", model="io"), data, [(900.0, False, (FILE_SYSTEM,))])
+    alone = play(tmp_path, session_spec("easy", model="io"), data, [(900.0, False, (FILE_SYSTEM,))])
     delayed = play(
-        tmp_path, SessionSpec("easy", model="io"), data, [(0.0, False, (FILE_SYSTEM,)), (70.0, True, (FILE_SYSTEM,))]
+        tmp_path, session_spec("easy", model="io"), data, [(0.0, False, (FILE_SYSTEM,)), (70.0, True, (FILE_SYSTEM,))]
     )
     assert delayed.watch.states == {"w0!0": JobState.COMPLETED_SUCCESSFULLY}
     end_s = {name: max(time_s for time_s, what, _ in played.watch.story if what == "ended")
@@ -108,7 +108,7 @@ def test_malleable_applications_shrink(
     rule: str, lost: tuple[int, ...], states: dict[str, str], size: int, lost_s: float, tmp_path: Path
 ) -> None:
     """They give up nodes that are out when the current interval there has ended, as long as they keep their minimum."""
-    spec = SessionSpec("easy", model="malleable", settings={"on_outage": rule})
+    spec = session_spec("easy", model="malleable", settings={"on_outage": rule})
     played = play(tmp_path, spec, workload("malleable", [(0, 4, 30.0, 2, 0, 900, True)]), [(lost_s, False, lost)])
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
     assert played.watch.sizes["w0!0"] == size
@@ -118,9 +118,9 @@ def test_malleable_applications_shrink(
 def test_settings_that_cannot_be_combined() -> None:
     """Only malleable applications shrink; without dynamic jobs no job can be requeued."""
     with pytest.raises(OptionError, match=r"on_outage=shrink and --model rigid cannot be combined"):
-        SessionSpec("easy", model="rigid", settings={"on_outage": "shrink"}).session()
-    assert not SessionSpec("easy").needs().dynamic_jobs
-    assert SessionSpec("easy", settings={"on_outage": "requeue"}).needs().profile_reuse
+        session_spec("easy", model="rigid", settings={"on_outage": "shrink"}).session()
+    assert not session_spec("easy").needs().dynamic_jobs
+    assert session_spec("easy", settings={"on_outage": "requeue"}).needs().profile_reuse
     assert GB == 10**9
 
 
@@ -137,7 +137,7 @@ def test_what_is_held_stays(rule: str, tmp_path: Path) -> None:
         (2, 2, 5.0, 2, 0, 100, False),
         (3, 2, 5.0, 6, 0, 100, False),
     ]
-    spec = SessionSpec("filler", model="rigid", settings={"on_outage": rule})
+    spec = session_spec("filler", model="rigid", settings={"on_outage": rule})
     drains: list[Drain] = [(1.0, (8, 9), 5 * GB), (60.0, (8, 9), 0)]
     played = play(tmp_path, spec, workload("rigid", jobs), [], drains=drains)
     settled(played, 3)
@@ -155,7 +155,7 @@ def test_what_is_held_stays(rule: str, tmp_path: Path) -> None:
 def test_a_whole_node_is_drained_and_returns(rule: str, states: list[str], tmp_path: Path) -> None:
     """An outage of storage nodes: under ``continue`` the job ends as it would have, and nothing new is placed there."""
     jobs: list[Described] = [(0, 2, 30.0, 8, 0, 100, False), (2, 1, 5.0, 2, 0, 100, False)]
-    spec = SessionSpec("filler", model="rigid", settings={"on_outage": rule})
+    spec = session_spec("filler", model="rigid", settings={"on_outage": rule})
     changes: list[Change] = [(1.0, False, (8, 9)), (60.0, True, (8, 9))]
     played = play(tmp_path, spec, workload("rigid", jobs), changes)
     settled(played, 2)
@@ -169,7 +169,7 @@ def test_a_whole_node_is_drained_and_returns(rule: str, states: list[str], tmp_p
 def test_a_waiting_job_keeps_its_buffer(tmp_path: Path) -> None:
     """Under a life in which buffers come first, a partial drain evicts no buffer; an outage of the whole node does."""
     jobs: list[Described] = [(0, 8, 30.0, 0, 0, 100, False), (1, 2, 5.0, 8, 0, 100, False)]
-    spec = SessionSpec("easy", model="rigid", settings={"bb_life": "slurm"})
+    spec = session_spec("easy", model="rigid", settings={"bb_life": "slurm"})
     data = workload("rigid", jobs)
     played = play(tmp_path, spec, data, [], drains=[(5.0, (8, 9), 9 * GB), (70.0, (8, 9), 0)])
     settled(played, 2)
@@ -181,7 +181,7 @@ def test_a_waiting_job_keeps_its_buffer(tmp_path: Path) -> None:
 def test_a_job_that_cannot_go_on_ends(model: str, lost: int, tmp_path: Path) -> None:
     """Its next operation would need a machine that is out: it is killed then, with the reason."""
     jobs = [(0, 4, 30.0, 2, 0, 400, True)]
-    played = play(tmp_path, SessionSpec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
+    played = play(tmp_path, session_spec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
     assert played.watch.states == {"w0!0": JobState.COMPLETED_KILLED}
     assert [what for _, what, _ in played.watch.story] == ["started", "ended", "killed"]
     settled(played, 1)

@@ -23,6 +23,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.kit.story import Story
 from tests.properties.buffer_cases import SHARING
 from tests.properties.sites import SITES, fields_of
@@ -99,7 +100,7 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
             "site": rng.choice(("", *map(site_text, SITES.values()))),
         }
         literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))
-        spec = SessionSpec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
+        spec = session_spec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
         try:
             for site in (settings["site"], ""):  # a site states its options, too
                 dataclasses.replace(spec, settings={**settings, "site": site}).session()
@@ -141,7 +142,7 @@ def test_without_spare_nodes(covered: str) -> None:
         rng = Random(f"spare {covered} {seed}")
         options = {"spare": False, "covered": covered, "depth": rng.choice((1, 1, 2, 3))}
         settings = {"bb_life": rng.choice((*LIVES,)), "site": rng.choice(("", *map(site_text, SITES.values())))}
-        spec, data = SessionSpec("easy", options, "rigid", settings=settings), workload("rigid", jobs(rng))
+        spec, data = session_spec("easy", options, "rigid", settings=settings), workload("rigid", jobs(rng))
         for stated in data["jobs"]:
             stated |= fields_of(rng)
         assert play(spec, data, explain=True) == play(spec, data), spec

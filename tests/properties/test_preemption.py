@@ -14,12 +14,14 @@ import pytest
 
 from spillway.protocol.messages import Reply
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.description import ModelSpec
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.reading.workload import workload_from_object
+from tests.kit.specs import session_spec
 from tests.kit.story import Preempted, Story
 from tests.properties import outage_world
 from tests.properties.buffer_cases import SHARING
@@ -137,7 +139,7 @@ def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
     state_fields(rng, data, of)
     for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
         profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
-    settings = {**spec.settings, "site": site_text(of), "begins": DAY_0 if of.reservations else ""}
+    settings = {**spec.policy.session, "site": site_text(of), "begins": DAY_0 if of.reservations else ""}
     if rng.random() < 0.3:
         settings["maintenance"] = rng.choice(("30s 20s", "50s 10s every 100s nodes 0-2"))
     if rng.random() < 0.2:
@@ -146,7 +148,8 @@ def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
     if requeues and model in ("io", "checkpointed"):
         settings["restart"] = rng.choice(("beginning", "checkpoint"))
     options = {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25} if model == "checkpointed" else {}
-    spec = dataclasses.replace(spec, settings=settings, model_options=options, thesis_literal=False)
+    chosen = dataclasses.replace(spec.policy, session=settings, literal=False)
+    spec = dataclasses.replace(spec, policy=chosen, model=ModelSpec(spec.model.name, options))
     return Drawn(spec, data, of)
 
 
@@ -194,7 +197,7 @@ def test_beside_outages(policy: str, rule: str, tmp_path: Path) -> None:
         events = [(rng.randint(1, 60), set(rng.sample(range(10), 3)), rng.randint(1, 40)) for _ in range(3)]
         options = {"interval": 5.0, "checkpoint": 0.5} if model == "checkpointed" else {}
         settings = {"site": site_text(of), "on_outage": rule, "begins": DAY_0 if of.reservations else ""}
-        spec = SessionSpec(policy, model=model, model_options=options, settings=settings)
+        spec = session_spec(policy, model=model, model_options=options, settings=settings)
         changes = [(time_s + 0.5, *change) for time_s, *change in as_events(events)]  # no pass is then
         settled(outage_world.play(tmp_path, spec, data, changes), len(drawn))
 
@@ -215,7 +218,7 @@ def test_a_site_without_preemption_changes_nothing(policy: str) -> None:
     )
     found = []
     for item in (bare, msgspec.structs.replace(of, scheduler=Scheduler(preempts="requeue", exempt_s=9.0))):
-        settings = {**spec.settings, "site": site_text(item), "begins": DAY_0 if of.reservations else ""}
-        chosen = dataclasses.replace(spec, settings=settings, thesis_literal=False)
-        found.append(play(chosen, data))
+        settings = {**spec.policy.session, "site": site_text(item), "begins": DAY_0 if of.reservations else ""}
+        chosen = dataclasses.replace(spec.policy, session=settings, literal=False)
+        found.append(play(dataclasses.replace(spec, policy=chosen), data))
     assert found[0] == found[1]

@@ -11,9 +11,9 @@ from itertools import combinations
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.policies import POLICIES
+from tests.kit.specs import session_spec
 from tests.properties.buffer_cases import APART, KINDS, MIXED, PACKING, RULES, SHARING, Case, covering, refused
 from tests.properties.buffer_world import play
 
@@ -64,7 +64,7 @@ def test_what_cannot_be_combined(life: str) -> None:
     for case in ALL:
         if case.life != life or case.kind != MIXED:
             continue
-        spec = SessionSpec(case.policy, model=case.model, settings={"bb_life": life, "storage_order": case.rule})
+        spec = session_spec(case.policy, model=case.model, settings={"bb_life": life, "storage_order": case.rule})
         if not refused(case):
             spec.session()
             continue

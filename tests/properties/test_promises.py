@@ -30,6 +30,7 @@ from spillway.schedulers.policykit.view import Holding
 from spillway.workloads.batsim.json_file import format_batsim
 from spillway.workloads.load import load_workload
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.properties.buffer_cases import APART, GB
 from tests.properties.buffer_world import platform
 from tests.properties.mini import MiniJob, play
@@ -170,7 +171,7 @@ def test_every_life_of_burst_buffers_keeps_promises(life: str, model: str) -> No
         settings = {"bb_life": life, "node_order": rng.choice(("first-fit", "pack"))}
         if life == "with-nodes":
             settings["storage_order"] = rng.choice([order.value for order in StorageOrder])
-        spec = SessionSpec(
+        spec = session_spec(
             "conservative", {"order": rng.choice(["fcfs", *ORDER_NAMES])}, model=model, settings=settings
         )
         promises = played(data, platform(rng.choice(("two", "four")), 1), spec)
@@ -183,7 +184,7 @@ def test_every_life_of_burst_buffers_keeps_promises(life: str, model: str) -> No
 def test_a_log_of_three_hundred_jobs(options: dict[str, str]) -> None:
     """Three of 193 jobs were later than promised, by 4,217 s at most."""
     data = json.loads(format_batsim(load_workload("kth-like:jobs=300")))
-    promises = played(data, build(describe("thesis", None)), SessionSpec("conservative", options))
+    promises = played(data, build(describe("thesis", None)), session_spec("conservative", options))
     late_s = promises.late_s()
     assert len(late_s) > 180
     assert max(late_s.values()) < 0.01

@@ -17,6 +17,7 @@ from spillway.base.errors import OptionError
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.description import ModelSpec
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, site_text
@@ -154,7 +155,7 @@ def draw(seed: int) -> World:
         state_fields(rng, data, of)
         for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
             profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
-        settings = {**spec.settings, "site": site_text(of), "begins": BEGINS if of.reservations else ""}
+        settings = {**spec.policy.session, "site": site_text(of), "begins": BEGINS if of.reservations else ""}
         settings["maintenance"] = rng.choice(WINDOWS) if rng.random() < 0.3 else ""
         settings["bb_user_limit"] = USER_BYTES if rng.random() < 0.3 else 0.0
         changes: list[Change] = []
@@ -166,8 +167,9 @@ def draw(seed: int) -> World:
         requeues = Preemption(of).requeues or "requeue" in settings.get("on_outage", "")
         if requeues and model in ("io", "checkpointed"):
             settings["restart"] = rng.choice(("beginning", "checkpoint"))
-        own = {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25} if model == "checkpointed" else spec.model_options
-        spec = dataclasses.replace(spec, settings=settings, model_options=own, thesis_literal=False)
+        own = {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25} if model == "checkpointed" else spec.model.options
+        chosen = dataclasses.replace(spec.policy, session=settings, literal=False)
+        spec = dataclasses.replace(spec, policy=chosen, model=ModelSpec(spec.model.name, own))
         try:
             spec.check()
             return World(spec, data, of, changes)
@@ -186,7 +188,7 @@ def play(world: World, *, explain: bool = False) -> tuple[Story, list[Reply], Se
             used[run.job.user] += len(run.allocation.storages) * run.allocation.bb_bytes
         for job_id, holding in session.book.held.items():
             used[watch.jobs[job_id].user] += len(holding.allocation.storages) * holding.allocation.bb_bytes
-        most = spec.settings["bb_user_limit"] or math.inf
+        most = spec.policy.session["bb_user_limit"] or math.inf
         assert all(size <= most for user, size in used.items() if user), used
 
     with tempfile.TemporaryDirectory() as root:

@@ -24,6 +24,7 @@ from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.fairness import decayed_usage
 from spillway.schedulers.policykit.history import FinishedJob, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running, View
+from tests.kit.specs import session_spec
 from tests.kit.tables import csv_rows
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages
@@ -88,7 +89,7 @@ def test_attempts_count_for_what_they_held(rule: str, tmp_path: Path) -> None:
     """Ten seconds on eight nodes until the outage, then, where it is requeued, thirty more."""
     jobs: Jobs = [(0, 8, 30.0, 0, 0, 100, False), (3, 8, 10.0, 1, 0, 100, False)]
     changes: list[Change] = [(10.0, False, (2,)), (40.0, True, (2,))]
-    spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": rule})
+    spec = session_spec("fcfs", model="rigid", settings={"on_outage": rule})
     played = play_outages(tmp_path, spec, workload("rigid", jobs), changes)
     finished = {job.id: job for job in played.session.book.finished()}
     assert finished["w0!0"].state == "COMPLETED_KILLED"
@@ -193,7 +194,7 @@ def test_the_view_of_a_session_has_them(tmp_path: Path) -> None:
         assert used == pytest.approx(running + sum(job.usage.node_seconds for job in view.finished))
         return base(view)
 
-    spec = SessionSpec("easy", model="rigid")
+    spec = session_spec("easy", model="rigid")
     base = spec.make_policy()
     jobs: Jobs = [(0, 4, 30.0, 2, 0, 400, True), (1, 8, 10.0, 1, 0, 300, True), (2, 2, 5.0, 0, 0, 300, True)]
     with pytest.MonkeyPatch.context() as patch:

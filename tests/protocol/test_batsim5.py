@@ -21,10 +21,11 @@ from spillway.protocol.batsim5.events import EVENTS
 from spillway.protocol.batsim5.profiles import from_file, to_batsim4, to_batsim5
 from spillway.protocol.batsim5.requests import REQUESTS, Features
 from spillway.protocol.detect import AnyBatsim
-from spillway.schedulers.assembly import SessionSpec, Settings, assemble
+from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.model.job import read_job
 from spillway.schedulers.policies.gang import Gang
 from tests.kit.cases import cases
+from tests.kit.specs import session_spec
 from tests.protocol.strategies import json_values, messages, printed
 
 
@@ -153,7 +154,7 @@ def test_a_parallel_task_without_communications_does_not_end_the_conversation() 
     """Batsim 5 prints ``null`` for missing members of a profile."""
     codec = AnyBatsim()
     codec.greet(init_frame())
-    session = SessionSpec("easy").session()
+    session = session_spec("easy").session()
     profile = {"computation_vector": [1e9], "communication_matrix": None}
     job = {"resource_request": 1, "walltime": 60.0, "profile_id": "w0!p", "extra_data": ""}
     submitted = {

@@ -12,7 +12,6 @@ from spillway.core import NodeOrder, Placement, StorageOrder
 from spillway.platforms.catalogue import describe
 from spillway.platforms.description.generate import build
 from spillway.platforms.model import Platform
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Terms
@@ -23,6 +22,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.batsim.json_file import format_batsim
 from spillway.workloads.load import load_workload
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.properties.buffer_cases import APART, GB, Case, random_case
 from tests.properties.buffer_world import play as play_case
 from tests.properties.checked import play_checked
@@ -120,7 +120,7 @@ def rich(rng: Random, policy: str, comparison: Comparison) -> None:
         "estimates": rng.choice(("walltime", "walltime", "history")),
         "site": rng.choice(("", *map(site_text, SITES.values()))),
     }
-    spec = SessionSpec(policy, _options(rng, policy), model, {}, settings)
+    spec = session_spec(policy, _options(rng, policy), model, {}, settings)
     with compared(comparison):
         try:
             play_checked(spec, workload_from_object(data), Observer())
@@ -150,7 +150,7 @@ def logged(rng: Random, policy: str, comparison: Comparison) -> None:
     comparison.plain, comparison.placement, comparison.most = True, placement, 12
     log = load_workload(f"kth-like:jobs={rng.choice((40, 80))},seed={rng.randrange(1000)}")
     rules = {"storage_order": placement.storage_order.value}
-    spec = SessionSpec(policy, _options(rng, policy), settings=rules)
+    spec = session_spec(policy, _options(rng, policy), settings=rules)
     with compared(comparison):
         converse(spec.session(Observer()), _thesis(), json.loads(format_batsim(log)), spec=spec, check=False)
 

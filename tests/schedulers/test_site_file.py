@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import InputError, OptionError
 from spillway.base.files import parse_toml
-from spillway.schedulers.assembly import SessionSpec, spec_from
+from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Layer, Limits, Resource
 from spillway.schedulers.site_file import read_site, site_of, site_setting
 from tests.kit.cases import cases
+from tests.kit.specs import session_spec
 
 SMALL = Path(__file__).parents[1] / "data" / "site" / "small.toml"
 
@@ -74,10 +75,10 @@ def test_wrong_texts_are_refused(text: str):
 def test_every_door_of_the_scheduler_takes_the_file():
     """Every interface that selects a session accepts the file; the settings hold its text."""
     text = site_text(read_site(SMALL))
-    assert SessionSpec("easy", settings={"site": str(SMALL)}).make_settings().site == text
+    assert session_spec("easy", settings={"site": str(SMALL)}).make_settings().site == text
     assert spec_from({"policy": "easy", "site": str(SMALL)}).make_settings().site == text
     with pytest.raises(InputError, match=r"nosuch\.toml: cannot be read"):
-        SessionSpec("easy", settings={"site": "nosuch.toml"}).check()
+        session_spec("easy", settings={"site": "nosuch.toml"}).check()
 
 
 NAMES = st.text("abcxyz019_-", min_size=1, max_size=5)

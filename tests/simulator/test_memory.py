@@ -11,12 +11,12 @@ import pytest
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.protocol.messages import JobSubmitted, Message, RegisterProfile, Reply
-from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.native import FluidEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
+from tests.kit.specs import session_spec
 from tests.simulator.worlds import GivenDurations, Scheduler, greedy, jobs, small_platform
 
 BEFORE, JOBS = 240, 96
@@ -25,7 +25,7 @@ BEFORE, JOBS = 240, 96
 
 def test_an_ended_io_aware_job_leaves_little() -> None:
     """Its four profiles may be named again: they are packed. Includes the memory of the session (0.2 kB)."""
-    session = SessionSpec("easy", model="io", model_options={"phase_target": 4e9}).session()
+    session = session_spec("easy", model="io", model_options={"phase_target": 4e9}).session()
     traced: list[int] = []
     profiles = 0
 

@@ -32,6 +32,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.description import PolicySpec
 
 NODES = 96
 STORAGES = 4
@@ -72,7 +73,7 @@ class Service:
 
     def __init__(self, policy: str) -> None:
         self.taken_s = 0.0
-        self._session = SessionSpec(policy).session(None)
+        self._session = SessionSpec(PolicySpec(policy)).session(None)
 
     def answer(self, time_s: float, events: tuple[Event, ...]) -> Iterator[ExecuteJob]:
         """Return the jobs that it starts; the simulator's time does not count."""

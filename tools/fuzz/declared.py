@@ -32,6 +32,7 @@ from spillway.protocol.limits import TIME_LIMIT_FIELD
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
 from spillway.schedulers.model.job import CANCELLED_FIELD
@@ -202,7 +203,8 @@ def draw(rng: Random, number: int) -> World:
         profile.pop("stage_out_s", None)
     own = _options(rng, describe(POLICIES[policy].cls), 0.1)
     own = {name: value for name, value in own.items() if name not in (POLICIES[policy].preset or {})}
-    spec = SessionSpec(policy, own, model, _options(rng, describe(MODELS[model]), 0.2), settings, seed=number)
+    chosen = ModelSpec(model, _options(rng, describe(MODELS[model]), 0.2))
+    spec = SessionSpec(PolicySpec(policy, options=own, session=settings), chosen, seed=number)
     return World(spec, recipe, drawn)
 
 
@@ -324,7 +326,7 @@ def _play(world: World, session: Session) -> Counter[str]:
                 raise
             return REFUSED
     found = Counter(played=1, messages=result.messages, jobs=len(world.jobs["jobs"]))
-    found.update(name for name in ("site", "maintenance", "bb_life") if world.spec.settings.get(name))
+    found.update(name for name in ("site", "maintenance", "bb_life") if world.spec.policy.session.get(name))
     return found + Counter(world.recipe.features)
 
 

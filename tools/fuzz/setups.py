@@ -15,6 +15,7 @@ from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import JsonObject, NotifyKind, ResourceInfo
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.terms import Cadence
+from spillway.schedulers.description import ModelSpec, PolicySpec
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.jobmodels.base import FileSystem
 from spillway.schedulers.policies import POLICIES
@@ -61,7 +62,7 @@ class Setup:
     @property
     def may_stall(self) -> bool:
         """Whether the published scheduler's rules hold: a job that its last pass leaves waiting waits for ever."""
-        return self.spec.thesis_literal or bool(self.spec.policy_options.get("literal_depth"))
+        return self.spec.policy.literal or bool(self.spec.policy.options.get("literal_depth"))
 
 
 def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup:
@@ -69,13 +70,11 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
     needs = MODELS[model].needs
     dynamic = needs.dynamic_jobs or rng.random() < 0.5
     objects = needs.dynamic_jobs and rng.random() < 0.3
+    own = _options(rng, _infos(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset)
+    chosen = ModelSpec(model, _options(rng, _infos(MODELS[model]), 0.3))
     spec = SessionSpec(
-        policy,
-        _options(rng, _infos(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset),
-        model,
-        _options(rng, _infos(MODELS[model]), 0.3),
-        _settings(rng),
-        thesis_literal=rng.random() < 0.1,
+        PolicySpec(policy, options=own, session=_settings(rng), literal=rng.random() < 0.1),
+        chosen,
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )

@@ -39,7 +39,6 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared_input import damage
-from spillway.experiments.run.sessions import session_spec
 from spillway.experiments.run.spec import (
     AUTO,
     ModelSpec,
@@ -51,6 +50,7 @@ from spillway.experiments.run.spec import (
 )
 from spillway.platforms.simgrid.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels import MODELS, make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.model.site import parse_site
@@ -308,7 +308,7 @@ class Inputs:
         SpecError
             Names both numbers.
         """
-        for note in session_spec(spec).notes():
+        for note in SessionSpec(spec).notes():
             self.note(note, workload, folded=False)
         text = str(spec.session.get(sessions.SITE) or "")
         if not text:

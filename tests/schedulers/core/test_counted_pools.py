@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Limits, Scheduler
+from tests.kit.specs import session_spec
 from tests.kit.workloads import delays
 from tests.properties.test_passes import play
 
@@ -52,7 +52,7 @@ def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, in
         for at, nodes, licenses, seconds in jobs
     ]
     site = site_text(Site(licenses=(License("matlab", 4),)))
-    lines = play(SessionSpec(policy, options, settings={"site": site}), delays(8, listed, first=0), check=True)[0]
+    lines = play(session_spec(policy, options, settings={"site": site}), delays(8, listed, first=0), check=True)[0]
     return {job_id.rsplit("!", 1)[-1]: round(now_s) for now_s, what, job_id, *_ in lines if what == "started"}
 
 
@@ -256,5 +256,5 @@ def test_a_job_starts_beside_an_overdrawn_limit_that_it_does_not_count_to() -> N
     )
     jobs = [{"subtime": n, "user": user} for n, user in enumerate(("ann", "eve"))]
     data = delays(8, jobs, walltime=11, seconds=10)
-    lines = play(SessionSpec("easy", settings={"site": site_text(site)}), data, check=True)[0]
+    lines = play(session_spec("easy", settings={"site": site_text(site)}), data, check=True)[0]
     assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 1]

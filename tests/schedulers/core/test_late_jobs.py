@@ -6,10 +6,10 @@ import pytest
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol import messages as m
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import MODELS
 from tests.kit.messages import begins, submitted
+from tests.kit.specs import session_spec
 
 DELAY = {"type": "delay", "delay": 5.0}
 LAST = m.Notify(1.0, "no_more_static_job_to_submit")
@@ -20,7 +20,7 @@ CASES = [*[("fcfs", model) for model in MODELS], ("maxutil", "checkpointed"), ("
 def opened(policy: str, model: str) -> Session:
     """A session that has seen its first message."""
     config = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
-    session = SessionSpec(policy, model=model).session()
+    session = session_spec(policy, model=model).session()
     session.handle(m.Message(0.0, (begins(2, config, m.ResourceInfo(2, "pfs")),)))
     return session
 

@@ -8,13 +8,13 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.core import Placement
 from spillway.platforms.catalogue import platform_from
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import CountedPools
 from spillway.schedulers.core.layers import Layers, fault, growable, layer_pools
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.model.site import Site, faults, site_text
 from spillway.schedulers.model.site_parts import Layer, Resource
+from tests.kit.specs import session_spec
 from tests.kit.workloads import delays
 from tests.properties.test_passes import play
 
@@ -73,7 +73,7 @@ def requesting(licenses: str, nodes: int = 1, site: Site = SITE) -> Job:
 def started(licenses: str, jobs: int, nodes: int = 1, policy: str = "easy") -> list[Allocation]:
     """Allocations of those of equal jobs that start at once on 32 nodes."""
     data = delays(32, [{}] * jobs, res=nodes, walltime=11, seconds=10, licenses=licenses)
-    lines = play(SessionSpec(policy, settings={"site": site_text(SITE)}), data, check=True, platform=PLATFORM)[0]
+    lines = play(session_spec(policy, settings={"site": site_text(SITE)}), data, check=True, platform=PLATFORM)[0]
     assert sum(what == "started" for _, what, *_ in lines) == jobs
     return [found[0] for now_s, what, _, *found in lines if what == "started" and now_s < 1]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from spillway.protocol import messages as m
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
+from tests.kit.specs import session_spec
 
 NODES = tuple(m.ResourceInfo(number, f"n{number}") for number in range(8))
 STORAGES = (
@@ -48,7 +48,7 @@ def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
 )
 def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, parts: int, most_bytes: int) -> None:
     """Bytes per ended job; of a forwarded profile the name, too: Batsim refuses a second one of that name."""
-    session = SessionSpec("easy", model=model).session()
+    session = session_spec("easy", model=model).session()
     config = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
     begins = m.SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}})
     session.handle(m.Message(0.0, (begins,)))
@@ -71,7 +71,7 @@ def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, pa
 @pytest.mark.parametrize("model", ["rigid", "io"])
 def test_a_session_that_is_over_is_let_go(model: str) -> None:
     """Several runs in one process: all that a session refers to, and that refers to it, is found by the collector."""
-    session = SessionSpec("easy", model=model).session()
+    session = session_spec("easy", model=model).session()
     config = m.BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
     session.handle(m.Message(0.0, (m.SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}}),)))
     for _ in play(session, range(3), False):

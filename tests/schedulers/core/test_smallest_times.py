@@ -9,6 +9,7 @@ import pytest
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels import MODELS
+from tests.kit.specs import session_spec
 from tests.schedulers.lives.story import GB, TINY, job, play
 
 SUCCESS = JobState.COMPLETED_SUCCESSFULLY
@@ -25,7 +26,7 @@ def test_a_delay_that_is_printed_as_0(model: str) -> None:
     if model == "operations":
         profiles["e"]["operations"] = [{"compute_s": 1e-9}, {"compute_s": 4e-7}, {"compute_s": 1.0}]
     jobs = [job("0", 5, 1, "d", walltime=15), job("1", 6, 1, "e", walltime=15)]
-    story = play(TINY, SessionSpec("fcfs", model=model), jobs, profiles)
+    story = play(TINY, session_spec("fcfs", model=model), jobs, profiles)
     assert story.states == {"0": SUCCESS, "1": SUCCESS}
     assert not story.refused
 
@@ -33,11 +34,11 @@ def test_a_delay_that_is_printed_as_0(model: str) -> None:
 STAGED = {"type": "delay", "delay": 10.0, "bb": 9 * GB, "stage_in_s": 1.0}
 
 CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
-    "standby": (SessionSpec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
+    "standby": (session_spec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
      [job("R", NEARLY_S, 8, "p"), *(job(name, NEARLY_S, 1, "q") for name in "ABC")]),
-    "stage-in": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_in_timeout=1e12"}), [job("A", 0, 1, "q")]),
-    "stage-out": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_out_timeout=1e12"}), [job("A", 0, 1, "q")]),
-    "walltime": (SessionSpec("fcfs", model="io", settings={"io_control": "exclusive"}),
+    "stage-in": (session_spec("fcfs", settings={"bb_life": "slurm:stage_in_timeout=1e12"}), [job("A", 0, 1, "q")]),
+    "stage-out": (session_spec("fcfs", settings={"bb_life": "slurm:stage_out_timeout=1e12"}), [job("A", 0, 1, "q")]),
+    "walltime": (session_spec("fcfs", model="io", settings={"io_control": "exclusive"}),
      [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)]),
 }  # fmt: skip
 
@@ -55,7 +56,7 @@ def test_no_call_is_requested_beyond_the_latest_time(case: str) -> None:
 def test_what_the_site_did_after_the_latest_time_never_starts() -> None:
     """Under ``replay``; the others run, and the simulation ends in a deadlock."""
     jobs = [job("A", 10, 1, "p", site_wait_s=1e10), job("B", 10, 1, "p", site_wait_s=0)]
-    story = play(TINY, SessionSpec("replay"), jobs, {"p": {"type": "delay", "delay": 10.0}}, deadlock=True)
+    story = play(TINY, session_spec("replay"), jobs, {"p": {"type": "delay", "delay": 10.0}}, deadlock=True)
     assert story.states == {"B": SUCCESS}
     assert story.waiting == 1
 
@@ -78,6 +79,6 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]]
 def test_the_next_job_starts_when_a_call_ends_the_one_before(case: str, policy: str, options: dict[str, str]) -> None:
     """Nothing else happens after that call, so the nodes must be free in its pass."""
     jobs, profiles, (name, start_s) = CASES[case]
-    spec = SessionSpec(policy, model="io", model_options=options, thesis_literal=True)
+    spec = session_spec(policy, model="io", model_options=options, literal=True)
     story = play(TINY, spec, jobs, profiles)
     assert story.starts[name] == start_s

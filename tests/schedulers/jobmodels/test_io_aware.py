@@ -11,13 +11,13 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
 from spillway.schedulers.jobmodels.io_aware import IoAware, flops_per_node, staged_bytes
 from spillway.schedulers.jobmodels.record import Checkpoints
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
+from tests.kit.specs import session_spec
 
 GB = 10**9
 
@@ -117,9 +117,9 @@ def test_work_per_node(profile: dict[str, object], flops: float) -> None:
 def test_what_the_model_states_of_itself() -> None:
     """It passes the I/O gate and restarts from checkpoints; as published, a killed job leaves its drains behind."""
     settings = {"io_control": "exclusive", "on_outage": "requeue", "restart": "checkpoint"}
-    assert SessionSpec("easy", model="io", settings=settings).session()
+    assert session_spec("easy", model="io", settings=settings).session()
     assert not IoAware().early_release
-    literal = SessionSpec("easy", model="io", thesis_literal=True).make_model()
+    literal = session_spec("easy", model="io", literal=True).make_model()
     assert isinstance(literal, IoAware)
     assert literal.early_release
     assert not literal.alone().early_release

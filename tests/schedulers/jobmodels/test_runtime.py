@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.model.job import Allocation, Job
+from tests.kit.specs import session_spec
 from tests.properties.outage_world import Change, Played, play
 
 GB = 10**9
@@ -34,7 +34,7 @@ def one_job(profile: dict[str, Any], nodes: int = 4) -> dict[str, Any]:
 def checkpointed(tmp_path: Path, changes: list[Change], bb_bytes: int = 0, restart: str = "checkpoint") -> Played:
     """2500 s on four nodes."""
     settings = {"on_outage": "requeue", "restart": restart}
-    spec = SessionSpec("easy", model="checkpointed", model_options=SIXTY, settings=settings)
+    spec = session_spec("easy", model="checkpointed", model_options=SIXTY, settings=settings)
     return play(tmp_path, spec, one_job({"type": "delay", "delay": 2500.0, "bb": bb_bytes}), changes)
 
 
@@ -43,7 +43,7 @@ def io(tmp_path: Path, changes: list[Change], nodes: int = 4) -> Played:
 
     So it computes from 4, 16 and 28 s on, writes from 14 and 26 s on; drains run beside, for 2 s from 16 and 28 s on.
     """
-    spec = SessionSpec(
+    spec = session_spec(
         "easy",
         model="io",
         model_options={"phase_target": 1e10},
@@ -158,4 +158,4 @@ def test_a_buffer_is_lost_while_the_job_waits(tmp_path: Path) -> None:
 def test_what_would_do_nothing_is_refused(model: str, settings: dict[str, str], message: str) -> None:
     """A model without checkpoints, or no restart at all."""
     with pytest.raises(OptionError, match=message):
-        SessionSpec("easy", model=model, settings=settings).session()
+        session_spec("easy", model=model, settings=settings).session()

@@ -10,7 +10,6 @@ from spillway.base.errors import RemoteProtocolError
 from spillway.platforms import platform_from
 from spillway.protocol.batsim4.codec import decode_reply, encode_reply
 from spillway.protocol.messages import BatsimConfig, ExecuteJob, JobState, Message, Reply
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.jobmodels.rigid import Rigid
@@ -22,6 +21,7 @@ from spillway.schedulers.model.machine import MachineDefaults, simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.engines.native import FluidEngine, WaterfillEngine
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.schedulers.lives.story import TINY, job
 from tests.schedulers.lives.story import play as small
 
@@ -105,7 +105,7 @@ def test_a_profile_that_takes_no_stream_is_rejected(profile: dict[str, Any]) -> 
     if profile["type"] == "parallel_homogeneous_pfs":
         del jobs[1]  # Batsim needs its storage host
     profiles = {"odd": profile, "whole": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
-    story = small(TINY, SessionSpec("fcfs", model="stream"), jobs, profiles)
+    story = small(TINY, session_spec("fcfs", model="stream"), jobs, profiles)
     assert list(story.refused) == ["1"]
     assert f"a profile of type {profile['type']!r} cannot have" in story.refused["1"]
     assert set(story.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}

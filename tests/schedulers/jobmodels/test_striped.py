@@ -11,8 +11,8 @@ from spillway.base.errors import OptionError
 from spillway.protocol.messages import (
     JobState,
 )
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels.record import JobRecord
+from tests.kit.specs import session_spec
 from tests.properties.outage_world import Played, play
 
 GB = 10**9
@@ -25,7 +25,7 @@ def ran(
     profile = {"type": "parallel_homogeneous", "cpu": 20e9, "com": 0} | buffer
     job = {"id": "1", "subtime": 0, "res": nodes, "profile": "p", "walltime": 1000}
     options = {"phase_target": 10e9} if model == "io" else {}
-    spec = SessionSpec(policy, model=model, model_options=options, settings=settings)
+    spec = session_spec(policy, model=model, model_options=options, settings=settings)
     return play(root, spec, {"nb_res": 8, "jobs": [job], "profiles": {"p": profile}}, [])
 
 

@@ -14,7 +14,6 @@ from spillway.base.errors import DecisionRefused
 from spillway.experiments.run import single
 from spillway.experiments.run.spec import Playing, Task, Transport
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.rigid import Rigid
@@ -22,6 +21,7 @@ from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
+from tests.kit.specs import session_spec
 from tests.kit.tables import csv_rows
 from tests.kit.workloads import delays
 from tests.properties.outage_world import Change, play
@@ -118,7 +118,7 @@ def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
         job(1, 1.0, 2, bb_total=6 * GB, bb_use=["a"], user="u"),
         job(2, 10.0, 2, bb_total=2 * GB, user="u"),
     ]
-    spec = SessionSpec("easy", settings={"bb_life": "slurm", "bb_user_limit": 12 * GB})
+    spec = session_spec("easy", settings={"bb_life": "slurm", "bb_user_limit": 12 * GB})
     found = play(tmp_path, spec, delays(NODES, jobs), [(5.0, False, (8,)), (60.0, True, (8,))])
     starts = {name: round(time_s) for time_s, what, name in found.watch.story if what == "started"}
     assert not any(what == "evicted" for _, what, _ in found.watch.story)
@@ -194,7 +194,7 @@ def test_a_buffer_outlasts_an_outage_of_its_storage_node(rule: str, starts: dict
         job(3, 31.0, 0, bb_destroy=["a"]),
     ]
     changes: list[Change] = [(20.0, False, (8,)), (60.0, True, (8,))]
-    done = play(tmp_path, SessionSpec("easy", settings={"on_outage": rule}), delays(NODES, jobs), changes)
+    done = play(tmp_path, session_spec("easy", settings={"on_outage": rule}), delays(NODES, jobs), changes)
     found = {name: float(done.rows[name]["starting_time"]) for name in starts}
     assert found == pytest.approx(starts, abs=0.01)
     assert done.session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]

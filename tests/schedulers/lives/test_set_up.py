@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.admission import drawn
 from spillway.schedulers.model.site import Site, site_text
 from spillway.schedulers.model.site_parts import Buffers
+from tests.kit.specs import session_spec
 from tests.schedulers.lives.story import GB, TINY, job, play
 
 PROFILES: dict[str, Any] = {
@@ -26,7 +26,7 @@ def starts(settings: dict[str, Any], model: str = "rigid") -> dict[str, float]:
         job("second", 1, 2, "own", walltime=60, bb=10 * GB),
         job("without", 2, 2, "short", walltime=60),
     ]
-    return play(TINY, SessionSpec("fcfs", settings=settings), jobs, PROFILES).starts
+    return play(TINY, session_spec("fcfs", settings=settings), jobs, PROFILES).starts
 
 
 def test_by_hand() -> None:
@@ -45,7 +45,7 @@ def test_a_buffer_that_cannot_be_made(policy: str, life: str) -> None:
         job("first", 0, 2, "short", walltime=60, bb=10 * GB, bb_fails=True),
         job("second", 1, 2, "own", walltime=60, bb=10 * GB),
     ]
-    story = play(TINY, SessionSpec(policy, settings={"bb_life": life, "site": SITE}), jobs, PROFILES)
+    story = play(TINY, session_spec(policy, settings={"bb_life": life, "site": SITE}), jobs, PROFILES)
     assert story.refused == {"first": "its burst buffer could not be made"}
     assert story.starts == {"second": pytest.approx(96, abs=1.1 if policy == "slurm-backfill" else 0.02)}
 
@@ -55,7 +55,7 @@ def test_drawn_failures(share: float) -> None:
     """One draw for each job, by its id: the same in each run, about the share of them."""
     site = site_text(Site(buffers=Buffers(setup_s=1, failing=share, failing_seed=7)))
     jobs = [job(f"j{number}", number, 1, "short", walltime=60, bb=GB // 100) for number in range(40)]
-    spec = SessionSpec("fcfs", settings={"bb_life": "slurm", "site": site})
+    spec = session_spec("fcfs", settings={"bb_life": "slurm", "site": site})
     found = [sorted(play(TINY, spec, jobs, PROFILES).refused) for _ in range(2)]
     assert (
         found[0] == found[1] == sorted(name for name in (f"j{n}" for n in range(40)) if drawn(f"w0!{name}", 7) < share)

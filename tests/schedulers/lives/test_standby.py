@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spillway.schedulers.assembly import SessionSpec
+from tests.kit.specs import session_spec
 from tests.properties.outage_world import Change
 from tests.schedulers.lives.story import FOUR_RACKS, GB, TINY, job, play
 
@@ -31,7 +31,7 @@ OUTAGES: list[Change] = [(18.488971, False, (4,)), (40.995233, False, (2,)), (59
 @pytest.mark.parametrize("life", ["slurm", "standby:bound=0", "standby:bound=3", "standby:bound=5"])
 def test_jobs_that_no_nodes_are_left_for(policy: str, model: str, life: str, tmp_path: Path) -> None:
     """They wait, and the simulation ends in a deadlock: they do not take their buffers from each other for ever."""
-    spec = SessionSpec(policy, model=model, settings={"bb_life": life})
+    spec = session_spec(policy, model=model, settings={"bb_life": life})
     story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", OUTAGES), deadlock=True)
     assert story.waiting == 2
     assert list(story.starts) == ["13"]
@@ -40,7 +40,7 @@ def test_jobs_that_no_nodes_are_left_for(policy: str, model: str, life: str, tmp
 
 def test_they_go_on_when_the_node_is_back(tmp_path: Path) -> None:
     """The node returns at 2,000 s: one after the other stages in and runs."""
-    spec = SessionSpec("fcfs", model="io", settings={"bb_life": "standby:bound=3"})
+    spec = session_spec("fcfs", model="io", settings={"bb_life": "standby:bound=3"})
     changes: list[Change] = [*OUTAGES, (2000.0, True, (2,))]
     story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", changes))
     assert 2000.0 <= min(story.starts["5"], story.starts["7"]) < 2010.0
@@ -72,7 +72,7 @@ def test_a_buffer_that_is_free_now_but_booked_for_later(policy: str, life: str, 
         "b": {"type": "delay", "delay": 40, "bb": 3 * GB},
         "none": {"type": "delay", "delay": 1},
     }
-    story = play(TINY, SessionSpec(policy, settings={"bb_life": life}), jobs, profiles)
+    story = play(TINY, session_spec(policy, settings={"bb_life": life}), jobs, profiles)
     assert story.created_s == pytest.approx({"ref": 90.0}, abs=0.01)  # A ends before its walltime
     if destroyed:
         assert 120.0 <= story.holds["B"] <= story.starts["B"] < 155.0  # slurm-backfill: at its next pass

@@ -13,11 +13,11 @@ from spillway.experiments.slurm.replay import MACHINE
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description.generate import build
 from spillway.platforms.description.machine import read_description
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Layer, Resource
 from spillway.simulator.engines.native import FixedEngine
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.kit.story import Story
 from tests.kit.workloads import delays
 
@@ -36,7 +36,7 @@ def starts(
     """Start in whole seconds and nodes of each job on twelve nodes."""
     data = delays(12, jobs)
     story = Story()
-    spec = SessionSpec("slurm-backfill", ON_THE_SECOND | options, settings={"site": site_text(site), **settings})
+    spec = session_spec("slurm-backfill", ON_THE_SECOND | options, settings={"site": site_text(site), **settings})
     converse(spec.session(story), MACHINE_OF_12, data, spec=spec, engine=FixedEngine, check=False)
     started = [line for line in story.lines if line[1] == "started"]
     return {int(line[2].rpartition("!")[2]): (round(line[0]), line[3].nodes) for line in started}

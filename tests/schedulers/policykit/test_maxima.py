@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.job import read_job
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.workloads.requests.directives import directives_of
 from spillway.workloads.requests.fields import Site, fields_of, read_site
+from tests.kit.specs import session_spec
 from tests.properties.outage_world import play
 
 GB = 10**9
@@ -47,7 +47,7 @@ def test_a_job_beyond_is_rejected(fields: dict[str, Any], reason: str, tmp_path:
     job = {"id": "1", "subtime": 0, "res": 4, "profile": "p", "walltime": 100} | fields
     data = {"nb_res": 8, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": 1.0}}}
     settings = {"bb_maxima": "node=2e9, xfs=4e9, job=1000000000", "bb_life": "slurm"}
-    played = play(tmp_path, SessionSpec("easy", model="rigid", settings=settings), data, [])
+    played = play(tmp_path, session_spec("easy", model="rigid", settings=settings), data, [])
     assert [state.value for state in played.watch.states.values()] == [
         "REJECTED" if reason else "COMPLETED_SUCCESSFULLY"
     ]
@@ -57,6 +57,6 @@ def test_a_job_beyond_is_rejected(fields: dict[str, Any], reason: str, tmp_path:
 @pytest.mark.parametrize("text", ["xfs", "=5", "xfs=-1", "xfs=nan", "xfs=1e30", "xfs=1,xfs=2", "xfs=1,", "xfs=5GiB"])
 def test_another_form_is_refused(text: str) -> None:
     """When the options are read, with an example."""
-    spec = SessionSpec("easy", settings={"bb_maxima": text})
+    spec = session_spec("easy", settings={"bb_maxima": text})
     with pytest.raises(OptionError, match=r"setting bb_maxima must be KIND=BYTES.* such as xfs=5e11,lustre=1e11"):
         spec.session()

@@ -9,7 +9,6 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.core import Timeline
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
@@ -17,6 +16,7 @@ from spillway.schedulers.policies.plan import Plan
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.pass_limit import SEARCHES, PassLimit, Searches, never
 from spillway.schedulers.policykit.planning import Annealing, Planner
+from tests.kit.specs import session_spec
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)
@@ -88,8 +88,8 @@ def test_annealing_in_pieces_is_annealing() -> None:
 def test_policies_that_do_not_search_have_no_limit() -> None:
     """They are named with those that do."""
     with pytest.raises(OptionError, match=r"policy .easy. and --pass-limit cannot be combined.*plan-square"):
-        SessionSpec("easy", pass_limit=PassLimit(1.0, Clock())).session()
+        session_spec("easy", pass_limit=PassLimit(1.0, Clock())).session()
     limit = PassLimit(1.0, Clock())
-    policy = SessionSpec("plan", pass_limit=limit).make_policy()
+    policy = session_spec("plan", pass_limit=limit).make_policy()
     assert isinstance(policy, Plan)
     assert policy.limit is limit

@@ -10,7 +10,6 @@ import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.decisions import Decision, Preempt, Start
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
@@ -18,6 +17,7 @@ from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import View
 from spillway.simulator.reading.workload import workload_from_object
 from tests.kit.play import converse
+from tests.kit.specs import session_spec
 from tests.kit.story import Preempted, Story
 from tests.kit.workloads import delays
 from tests.properties.checked import TINY, play_checked
@@ -49,7 +49,7 @@ def play(
 ) -> Story:
     """Play jobs 1, 2, ... on eight nodes; queue, book and runtime are proven to agree after every message."""
     settings = {"site": site_text(site), **settings}
-    spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
+    spec = session_spec(policy, policy_options or {}, model, model_options or {}, settings=settings)
     story = Story("name", 0)
     assert play_checked(spec, workload_from_object(delays(8, jobs)), story).finished
     return story
@@ -268,7 +268,7 @@ def test_suspension_is_refused() -> None:
 def test_what_cannot_be_combined() -> None:
     """Gang scheduling; a site that only cancels, and restarts."""
     with pytest.raises(OptionError, match="policy Gang and setting site cannot be combined: jobs that take turns"):
-        SessionSpec("gang", settings={"site": site_text(by_qos())}).check()
+        session_spec("gang", settings={"site": site_text(by_qos())}).check()
     with pytest.raises(OptionError, match="restart=checkpoint needs on_outage=requeue, or a site that requeues"):
         play(tiers(), [job(0, 8, 9)], model="checkpointed", restart="checkpoint")
 
@@ -303,7 +303,7 @@ class Rogue:
 def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str], exempt_s: float, words: str) -> None:
     """Of a policy's decisions only those allowed by the site are enacted: job 1 runs since 0 s, job 2 waits at 10 s."""
     jobs = [job(0, 8, 100, partitions[0]), job(10, 8, 20, partitions[1])]
-    spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
+    spec = session_spec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
     session = spec.session(policy=Rogue(decide))
     with pytest.raises(DecisionRefused, match=words):
         converse(session, TINY, workload_from_object(delays(8, jobs)))
@@ -311,5 +311,5 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
 
 def test_what_the_simulator_must_offer() -> None:
     """Requeued jobs are registered anew; without requeueing Batsim may run without dynamic jobs."""
-    needs = [SessionSpec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
+    needs = [session_spec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
     assert [(need.dynamic_jobs, need.profile_reuse) for need in needs] == [(True, True), (False, False)]

@@ -8,12 +8,13 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.base.options import build, split_assignments
-from spillway.schedulers.assembly import SessionSpec, spec_from
+from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.model.site import Site, Weights, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
 from spillway.schedulers.policykit.slurm.site_scheduler import site_options
+from tests.kit.specs import session_spec
 
 SLURM = POLICIES["slurm-backfill"].options()
 
@@ -68,10 +69,10 @@ def test_an_order_without_weights_is_said():
     weighted, bare = (site_text(Site(weights=Weights(age=least, half_life_s=60.0))) for least in (1000, 0))
     for settings in ({}, {"site": bare}):
         for name in ("order", "fill_order"):
-            (note,) = SessionSpec("easy", {name: "multifactor"}, settings=settings).notes()
+            (note,) = session_spec("easy", {name: "multifactor"}, settings=settings).notes()
             assert note.startswith(f"policy easy: {name}=multifactor: no site states weights of priority")
-    assert SessionSpec("easy", {"order": "multifactor"}, settings={"site": weighted}).notes() == []
-    assert SessionSpec("easy", {"order": "sjf"}).notes() == []
+    assert session_spec("easy", {"order": "multifactor"}, settings={"site": weighted}).notes() == []
+    assert session_spec("easy", {"order": "sjf"}).notes() == []
 
 
 def test_every_door_of_the_scheduler(tmp_path: Path):
@@ -82,11 +83,11 @@ def test_every_door_of_the_scheduler(tmp_path: Path):
         given = {"policy": "slurm-backfill", "options": {"bf_max_job_test": 5}, "site": site}
         for spec in (
             spec_from(given),
-            SessionSpec("slurm-backfill", {"bf_max_job_test": "5"}, settings={"site": site}),
+            session_spec("slurm-backfill", {"bf_max_job_test": "5"}, settings={"site": site}),
         ):
             assert spec.make_policy() == SlurmBackfill(bf_interval=45.0, bf_max_job_test=5)
             assert spec.notes() == [
                 "policy slurm-backfill: from the site: bf_interval=45; given in place of the site's: bf_max_job_test"
             ]
-    assert SessionSpec("easy", settings={"site": text}).notes() == []
-    assert SessionSpec("slurm-backfill").notes() == []
+    assert session_spec("easy", settings={"site": text}).notes() == []
+    assert session_spec("slurm-backfill").notes() == []

@@ -10,7 +10,6 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.preemption import as_a_whole
 from spillway.schedulers.jobmodels.slices import rest_of
@@ -20,6 +19,7 @@ from spillway.schedulers.model.site import License, Partition, Site, site_text
 from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.reading.workload import workload_from_object
+from tests.kit.specs import session_spec
 from tests.kit.story import Preempted, Story
 from tests.properties.checked import play_checked
 from tests.schedulers.policykit.test_preemption import GB, job, play, tiers
@@ -154,7 +154,7 @@ def test_no_work_is_lost(policy: str) -> None:
         options = EVERY_SECOND if policy == "slurm-backfill" else {}
         settings = {"site": site_text(site), "suspend": "suspend"}
         assert play_checked(
-            SessionSpec(policy, options, "rigid", settings=settings), workload_from_object(data), seen
+            session_spec(policy, options, "rigid", settings=settings), workload_from_object(data), seen
         ).finished
         assert seen.parts.keys() == runs.keys()
         for name, parts in seen.parts.items():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.model.site import Partition, Site, site_text
+from tests.kit.specs import session_spec
 from tests.schedulers.policykit.test_preemption import job, play
 
 SITE = Site(partitions=(Partition("low", default=True), Partition("high", tier=2)))
@@ -29,6 +29,6 @@ def test_higher_tiers_first(policy: str) -> None:
 def test_a_policy_without_an_order_says_so() -> None:
     """A note before the run: its score chooses."""
     settings = {"site": site_text(SITE)}
-    (note,) = SessionSpec("plan", {}, settings=settings).notes()
+    (note,) = session_spec("plan", {}, settings=settings).notes()
     assert note.startswith("policy plan has no option order: ")
-    assert SessionSpec("easy", {}, settings=settings).notes() == []
+    assert session_spec("easy", {}, settings=settings).notes() == []
