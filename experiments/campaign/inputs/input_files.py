@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -78,6 +78,23 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 Tell = Callable[[str], None]
 
 
+class _Facts(NamedTuple):
+    """Facts of a prepared workload: ``book`` has the fates of its log's lines, ``qos`` and ``stated`` the jobs by QOS
+    and by each further field, ``at_site`` the workload with the nodes that jobs used at the site, where those differ.
+    """
+
+    source: str
+    jobs: int
+    begins_s: float | None
+    omissions: tuple[Omission, ...]
+    book: dict[str, Any]
+    qos: Counter[str]
+    stated: Counter[str]
+    of_profiles: frozenset[str]
+    storage_uses: tuple[StorageUse, ...]
+    at_site: PreparedInput | None
+
+
 class Inputs:
     """Prepares inputs, each only once.
 
@@ -111,20 +128,11 @@ class Inputs:
         self._workloads: dict[tuple[Any, ...], PreparedInput] = {}
         self._sources: dict[str, list[Source]] = {}
         self._nodes: dict[str, int] = {}
-        self._jobs: dict[str, int] = {}
-        self._begins_s: dict[str, float | None] = {}
-        self._qos: dict[str, Counter[str]] = {}
-        self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self._stated: dict[str, Counter[str]] = {}
+        self._facts: dict[str, _Facts] = {}
         self._notes_of: dict[str, list[str]] = {}
         self._failed: dict[tuple[str, str, int], PreparedInput] = {}
         self._loads: dict[tuple[str, str], OfferedLoad | str] = {}
-        self._omissions: dict[str, tuple[Omission, ...]] = {}
-        self._at_site: dict[str, PreparedInput] = {}
         self._graced: dict[tuple[str, float], PreparedInput] = {}
-        self._books: dict[str, dict[str, Any]] = {}
-        self._storage_uses: dict[str, tuple[StorageUse, ...]] = {}
-        self._from: dict[str, str] = {}
         self._hosts = StorageHosts()
 
     def pairs(
@@ -209,27 +217,22 @@ class Inputs:
 
     def jobs(self, workload: PreparedInput) -> int:
         """Number of jobs of a prepared workload."""
-        return self._jobs[workload.path]
+        return self._facts[workload.path].jobs
 
     def as_played(self, workload: PreparedInput, policy: PolicySpec) -> PreparedInput:
         """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site, and
         where the site kills jobs later than at their limits, the simulator does."""
-        other = workload
+        path, facts, other = workload.path, self._facts[workload.path], workload
         if SITE_WAIT in sessions.needed_fields(policy):
-            other = self._at_site.get(workload.path, workload)
+            other = facts.at_site or workload
         site = str(policy.session.get(sessions.SITE) or "")
         if grace_s := parse_site(site).scheduler.grace_s if site else 0.0:
             other = self._with_grace(other, grace_s)
         if other is workload:
             return workload
-        path = workload.path
-        tables: tuple[dict[str, Any], ...] = (
-            *(self._jobs, self._begins_s, self._qos, self._fields),
-            *(self._stated, self._notes_of, self._omissions, self._books, self._storage_uses, self._from),
-        )
-        for kept in tables:
-            if path in kept:
-                kept.setdefault(other.path, kept[path])
+        self._facts.setdefault(other.path, facts)
+        if path in self._notes_of:
+            self._notes_of.setdefault(other.path, self._notes_of[path])
         self._loads |= {(other.path, name): load for (known, name), load in self._loads.items() if known == path}
         return other
 
@@ -243,7 +246,7 @@ class Inputs:
 
     def begins_s(self, workload: PreparedInput) -> float | None:
         """Date of time 0 of a prepared workload (s since 1970); ``None``: no date is stated."""
-        return self._begins_s[workload.path]
+        return self._facts[workload.path].begins_s
 
     def check_described(self, workload: PreparedInput, spec: ModelSpec) -> None:
         """Refuse a job model without effect: no job of the workload has a field that it plays.
@@ -254,8 +257,8 @@ class Inputs:
             Names the model and the fields.
         """
         model = model_class(spec.name)
-        of_profiles, of_jobs = self._fields[workload.path]
-        played = of_jobs & {*model.fields, *model.job_fields} or of_profiles & {*model.fields}
+        facts = self._facts[workload.path]
+        played = facts.stated.keys() & {*model.fields, *model.job_fields} or facts.of_profiles & {*model.fields}
         if model.only_with_fields and not played:
             fields = ", ".join(repr(field) for field in (*model.fields, *model.job_fields))
             raise SpecError(
@@ -275,10 +278,11 @@ class Inputs:
         if run.engine.value not in ENGINES or model not in MODELS or model == "io":  # which rejects such jobs
             return
         known = model_class(model)
-        for use in self._storage_uses.get(run.workload.path, ()):
+        facts = self._facts[run.workload.path]
+        for use in facts.storage_uses:
             if use.fields.isdisjoint((*known.fields, *known.job_fields)):
                 path = self._root / run.platform.path
-                self._hosts.refuse_unmapped(use, path, self._from[run.workload.path], run.platform.name)
+                self._hosts.refuse_unmapped(use, path, facts.source, run.platform.name)
                 return
 
     def check_stated(self, workload: PreparedInput, spec: PolicySpec) -> None:
@@ -290,7 +294,7 @@ class Inputs:
             Names the policy, the field and the number of jobs without it.
         """
         for field in sessions.needed_fields(spec):
-            jobs, stated = self._jobs[workload.path], self._stated[workload.path][field]
+            jobs, stated = self.jobs(workload), self._facts[workload.path].stated[field]
             if stated < jobs:
                 raise SpecError(
                     f"policy {spec.policy} needs the field {field!r} of every job, and {jobs - stated:,} of {jobs:,} "
@@ -322,9 +326,10 @@ class Inputs:
             )
         if not (copy := self._root / provenance.site_copy(text)).exists():
             durable.write_text(copy, text)
-        unknown = self._qos[workload.path].keys() - {"", *(qos.name for qos in site.qos)}
+        stated = self._facts[workload.path].qos
+        unknown = stated.keys() - {"", *(qos.name for qos in site.qos)}
         for name in sorted(unknown) if site.qos else ():
-            jobs = self._qos[workload.path][name]
+            jobs = stated[name]
             who, have = units.many(jobs, "job names", "jobs name"), "it has" if jobs == 1 else "they have"
             self.note(
                 f"{workload.name}: {who} the QOS {shown(name)}, which the site does not have: {have} no priority and "
@@ -377,20 +382,20 @@ class Inputs:
             if source.is_json:
                 refuse_traces(workload, source.text)
                 refuse_unread(workload, self._root / prepared.path, source.text)
-                self._storage_uses[prepared.path] = storage_uses(workload)
-                self._from[prepared.path] = source.text
-            self._omissions[prepared.path] = workload.omissions
-            self._books[prepared.path] = {"jobs": len(workload.jobs), "node_h": workload.node_h, "rows": workload.book}
-            self._begins_s[prepared.path] = workload.begins_s
-            self._qos[prepared.path] = Counter(str(job.extras.get("qos", "")) for job in workload.jobs)
-            self._jobs[prepared.path] = len(workload.jobs)
+            at_site = None
             if any(SITE_NODES in job.extras for job in workload.jobs):
-                at_site = batsim_bytes(with_site_nodes(workload))
-                self._at_site[prepared.path] = self._write(source.name, ".json", at_site)
-            self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
-            self._fields[prepared.path] = (
+                at_site = self._write(source.name, ".json", batsim_bytes(with_site_nodes(workload)))
+            self._facts[prepared.path] = _Facts(
+                source.text,
+                len(workload.jobs),
+                workload.begins_s,
+                workload.omissions,
+                {"jobs": len(workload.jobs), "node_h": workload.node_h, "rows": workload.book},
+                Counter(str(job.extras.get("qos", "")) for job in workload.jobs),
+                Counter(field for job in workload.jobs for field in job.extras),
                 frozenset().union(*workload.profiles.values()),
-                frozenset().union(*[job.extras for job in workload.jobs]),
+                storage_uses(workload) if source.is_json else (),
+                at_site,
             )
             load = offered_load(workload, machine.facts)
             wide = _too_wide(workload, machine)
@@ -411,14 +416,15 @@ class Inputs:
         (:class:`spillway.workloads.logs.omissions.Omission`) and of the policy's site that are not played.
         """
         load = self._loads[workload.path, platform.name]
+        facts = self._facts[workload.path]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
         found = {
             "notes": notes,
             "offered_load": load if isinstance(load, str) else dataclasses.asdict(load),
-            "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
+            "omissions": list(map(dataclasses.asdict, facts.omissions)),
         }
-        if (book := self._books.get(workload.path)) and book["rows"]:
-            found["book"] = book
+        if facts.book["rows"]:
+            found["book"] = facts.book
         if text := str(policy.session.get(sessions.SITE) or ""):
             from spillway.experiments.site.shown import not_played
 
