@@ -80,7 +80,6 @@ class Episode:
     """
 
     def __init__(self, world: World, workload: Workload, account: Account, export: str | None = None) -> None:
-        needs = world.spec.needs()
         self._chooser, self._session = world.session(account)
         self._open = ExitStack()
         engine = ENGINES[world.engine](world.platform, world.path)
@@ -90,12 +89,7 @@ class Episode:
             [workload],
             engine,
             InProcessLink(self._session),
-            SimulationOptions(
-                export=export,
-                dynamic_jobs=needs.dynamic_jobs,
-                profile_reuse=needs.profile_reuse,
-                fail_on_deadlock=True,
-            ),
+            SimulationOptions(export=export, fail_on_deadlock=True, **world.spec.needs().options),
         )
         self._open.callback(self._simulation.abandon)
 

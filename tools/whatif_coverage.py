@@ -22,16 +22,13 @@ import numpy as np
 
 from spillway.analysis.measures.compare import Interval
 from spillway.analysis.measures.shakes import around, together
+from spillway.experiments.studies.simulation import simulate
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.xml_reader import parse_platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.description import PolicySpec
 from spillway.simulator.engines.native import FixedEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 from spillway.workloads.batsim.workload import Workload
 from spillway.workloads.conversion.convert import ConvertOptions, convert
 from spillway.workloads.conversion.machine_facts import MachineFacts
@@ -106,11 +103,7 @@ def _mean_wait(workload: Workload, platform: Platform) -> float:
     session = SessionSpec(PolicySpec("easy")).session(
         on_record=lambda record: waits.append(record.start_s - submitted[record.job.id])
     )
-    jobs = [{**job.to_object(), "id": job.name} for job in workload.jobs]
-    loaded = workload_from_object({"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)})
-    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    with FixedEngine(platform) as engine:
-        Simulation(platform, [loaded], engine, InProcessLink(session), options).run()
+    simulate(session, workload, platform, FixedEngine(platform), dynamic_jobs=True, profile_reuse=True)
     return float(np.mean(waits))
 
 

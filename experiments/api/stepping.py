@@ -117,7 +117,6 @@ class Simulation:
         found, policy = machines.load(spec), PolicySpec("fcfs", session=settings_of(settings))
         policy = sessions.typed(policy)
         made = SessionSpec(policy, seed=seed)
-        needs = made.needs()
         self._caller, self._record = _Caller(), _Record()
         self._open = ExitStack()
         folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
@@ -135,12 +134,7 @@ class Simulation:
             [load_workload(folder / "jobs.json")],
             player,
             InProcessLink(made.session(self._record, policy=self._caller)),
-            SimulationOptions(
-                export=None,
-                dynamic_jobs=needs.dynamic_jobs,
-                profile_reuse=needs.profile_reuse,
-                fail_on_deadlock=True,
-            ),
+            SimulationOptions(fail_on_deadlock=True, **made.needs().options),
         )
         self._open.callback(self._simulation.abandon)
         self._is_begun = self._is_over = False

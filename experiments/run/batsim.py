@@ -152,10 +152,8 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     if run.events is not None:
         events = checked(root, run.events).resolve()
         options += ["--events", str(events), *(["--forward-unknown-events"] if drains(events) else [])]
-    needs = session_of(run).needs()
-    options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
-    options += ["--enable-profile-reuse"] if needs.profile_reuse else []
-    return options
+    needed = session_of(run).needs().options
+    return [*options, *(f"--enable-{name.replace('_', '-')}" for name, is_needed in needed.items() if is_needed)]
 
 
 def _sees_to_itself(command: Sequence[str]) -> bool:

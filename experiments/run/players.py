@@ -52,7 +52,6 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
     begin = time.process_time()
     path = checked(root, run.platform)
     platform = load_platform(path)
-    needs = session_of(run).needs()
     events = (checked(root, run.events),) if run.events is not None else ()
     workload = load_workload(checked(root, run.workload))
     with ENGINES[run.engine.value](platform, path) as engine:
@@ -63,11 +62,10 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
             WireLink(session.handle) if run.transport is Transport.BYTES else InProcessLink(session),
             SimulationOptions(
                 export=str(folder / PREFIX),
-                dynamic_jobs=needs.dynamic_jobs,
-                profile_reuse=needs.profile_reuse,
                 events=events,
                 forward_unknown_events=any(map(drains, events)),
                 fail_on_deadlock=not events,
+                **session_of(run).needs().options,
             ),
         )
         gc.freeze()  # loaded inputs stay until the end: the collector need not scan them again and again

@@ -20,6 +20,7 @@ from spillway.base.files import parse_toml
 from spillway.core import Resource
 from spillway.experiments.site.site_import import imported_texts
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
+from spillway.experiments.studies.simulation import simulate
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description.generate import generate
 from spillway.platforms.description.machine import read_description
@@ -38,10 +39,6 @@ from spillway.schedulers.policykit.slurm.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.native import FixedEngine
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 
 LIFE = "slurm"
 
@@ -88,10 +85,7 @@ def replayed(recording: Recording, *, passes: bool) -> _ReplayResult:
     session = assemble(policy(recording, looked, passes=passes), settings, CompletingModel(), observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")
-    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    with FixedEngine(machine) as engine:
-        workload = workload_from_object(submissions(recording))
-        Simulation(machine, [workload], engine, InProcessLink(session), options).run()
+    simulate(session, submissions(recording), machine, FixedEngine(machine), dynamic_jobs=True, profile_reuse=True)
     found = [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
     return _ReplayResult(found, looked.priorities)
 

@@ -96,11 +96,10 @@ def simulate(
     options = replace(
         base,
         export=str(folder / "out") if folder is not None else None,
-        dynamic_jobs=needs.dynamic_jobs if needs is not None else base.dynamic_jobs,
-        profile_reuse=needs.profile_reuse if needs is not None else base.profile_reuse,
         fail_on_deadlock=True,
         events=files,
         forward_unknown_events=bool(world.drains),
+        **(needs.options if needs is not None else {}),
     )
     with (FixedEngine if world.plain else FluidEngine)(platform) as engine:
         workload = workload_from_object(_in_words_of(options, world.workload()), rules=options.rules)

@@ -12,7 +12,6 @@ from typing import Any
 from spillway.base.entry_points import find
 from spillway.base.errors import OptionError
 from spillway.base.options import build
-from spillway.base.plugins import split_spec
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.jobmodels.checkpoints import CheckpointModel
 from spillway.schedulers.jobmodels.io_aware import IoAware
@@ -81,12 +80,6 @@ def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: 
     except OptionError as error:
         raise OptionError(f"job model {name!r}: {error}") from None
     return model
-
-
-def parse_model(text: str, *, literal: bool = False) -> JobModel:
-    """Make a job model from ``NAME[:key=value,...]``."""
-    name, options = split_spec(text)
-    return make_model(name, options, literal=literal)
 
 
 def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:

@@ -69,6 +69,11 @@ class Needs:
     file_system: FileSystem = FileSystem.NO
     gate: bool = False
 
+    @property
+    def options(self) -> dict[str, bool]:
+        """Options of the simulator for it, by name."""
+        return {"dynamic_jobs": self.dynamic_jobs, "profile_reuse": self.profile_reuse}
+
 
 class Place(enum.Enum):
     """Source or destination of a transfer."""

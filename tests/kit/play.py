@@ -63,8 +63,7 @@ def converse(
         return reply
 
     if spec is not None:
-        needs = spec.needs()
-        options = {"dynamic_jobs": needs.dynamic_jobs, "profile_reuse": needs.profile_reuse} | options
+        options = spec.needs().options | options
     workload = workload_from_object(jobs) if isinstance(jobs, dict) else jobs
     with engine(platform) as running:
         return Simulation(platform, [workload], running, InProcessLink(handle), SimulationOptions(**options)).run()
