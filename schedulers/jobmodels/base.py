@@ -70,7 +70,7 @@ class Needs:
     gate: bool = False
 
     @property
-    def options(self) -> dict[str, bool]:
+    def options(self) -> dict[str, Any]:
         """Options of the simulator for it, by name."""
         return {"dynamic_jobs": self.dynamic_jobs, "profile_reuse": self.profile_reuse}
 
