@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from spillway.base.arguments import Parser
@@ -26,14 +26,19 @@ _REFUSED = {
     "enable_redis": "--enable-redis: Redis is not part of this simulator; jobs travel in the messages",
 }
 
-
-_IN_THE_HELLO = (
-    "forward_profiles_on_submission",
-    "enable_dynamic_jobs",
-    "acknowledge_dynamic_jobs",
-    "enable_profile_reuse",
-)
-_NOT_IN_BATSIM_5 = ("enable_compute_sharing", "disable_storage_sharing", "forward_unknown_events", "no_sched")
+_HELLO, _NONE = "the scheduler requests it in its hello", "Batsim 5 has no such option"
+_JOBS = (
+    ("--forward-profiles-on-submission", "forward_profiles", "attach its profile to each submitted job", _HELLO),
+    ("--enable-dynamic-jobs", "dynamic_jobs", "let the scheduler register jobs and profiles", _HELLO),
+    ("--acknowledge-dynamic-jobs", "acknowledge_dynamic_jobs", "answer each registration with JOB_SUBMITTED", _HELLO),
+    ("--enable-profile-reuse", "profile_reuse", "keep profiles usable after the end of their jobs", _HELLO),
+    ("--enable-compute-sharing", "compute_sharing", "let several jobs run on one compute host", _NONE),
+    ("--disable-storage-sharing", "storage_sharing", "do not let several jobs use one storage host", _NONE),
+    ("--forward-unknown-events", "forward_unknown_events",
+     "pass external events of unknown type on to the scheduler", _NONE),
+    ("--no-sched", "no_scheduler", "start every job at once on the first hosts, without scheduler", _NONE),
+)  # fmt: skip
+"""Flags on jobs: the field of :class:`SimulationOptions` that each inverts, its help, and why Batsim 5 has it not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ DESCRIPTION = f"Simulates a machine and its jobs for a scheduler, as Batsim {BAT
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add all options."""
+    """Add all options; those with a field of :class:`SimulationOptions` are called by it."""
     parser.description = DESCRIPTION
     _inputs(parser.add_argument_group("input"))
     _context(parser.add_argument_group("scheduler and output"))
@@ -94,18 +99,28 @@ def _inputs(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--events", "--external-events", type=Path, metavar="FILE", action="append", default=[], help="external events"
     )  # fmt: skip
-    group.add_argument("-m", "--master-host", metavar="NAME", default="master_host", help="host that computes nothing")
     group.add_argument(
-        "-r", "--add-role-to-hosts", metavar="HOSTS:ROLE", action="append", default=[],
+        "-m", "--master-host", dest="master", metavar="NAME", default="master_host", help="host that computes nothing"
+    )
+    group.add_argument(
+        "-r", "--add-role-to-hosts", dest="roles", metavar="HOSTS:ROLE", action="append", default=[],
         help="give hosts (separated by commas) the role master, storage or compute_node",
     )  # fmt: skip
     group.add_argument(
         "-E", "--energy", "--energy-host", action="store_true", help="measure energy, allow power states"
     )  # fmt: skip
-    group.add_argument("--mmax", type=int, metavar="N", default=0, help="use only the first N compute hosts (0: all)")
     group.add_argument(
-        "--mmax-workload", action="store_true", help="use as many compute hosts as the workloads' largest nb_res"
+        "--mmax",
+        dest="machine_limit",
+        type=int,
+        metavar="N",
+        default=0,
+        help="use only the first N compute hosts (0: all)",
     )
+    group.add_argument(
+        "--mmax-workload", dest="machine_limit_from_workload", action="store_true",
+        help="use as many compute hosts as the workloads' largest nb_res",
+    )  # fmt: skip
 
 
 def _context(group: argparse._ArgumentGroup) -> None:
@@ -116,8 +131,11 @@ def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-e", "--export", metavar="PREFIX", default="out", help="prefix of the files written (out)")
     group.add_argument("--sched-cfg", metavar="TEXT", default=None, help="text handed to the scheduler")
     group.add_argument("--sched-cfg-file", type=Path, metavar="FILE", help="file with the text handed to the scheduler")
-    group.add_argument("--disable-schedule-tracing", action="store_true", help="write no _schedule.trace")
-    group.add_argument("--disable-machine-state-tracing", action="store_true", help="write no _machine_states.csv")
+    for flag, field, file in (
+        ("--disable-schedule-tracing", "trace_schedule", "_schedule.trace"),
+        ("--disable-machine-state-tracing", "trace_machine_states", "_machine_states.csv"),
+    ):
+        group.add_argument(flag, dest=field, action="store_false", help=f"write no {file}")
     group.add_argument("-q", "--quiet", action="store_true", help="same as --verbosity quiet")
     group.add_argument("-v", "--verbosity", choices=_VERBOSITIES, default="information", help="amount of output")
     group.add_argument(
@@ -128,19 +146,15 @@ def _context(group: argparse._ArgumentGroup) -> None:
 
 
 def _jobs(group: argparse._ArgumentGroup) -> None:
-    flags = {
-        "--forward-profiles-on-submission": "attach its profile to each submitted job",
-        "--enable-dynamic-jobs": "let the scheduler register jobs and profiles",
-        "--acknowledge-dynamic-jobs": "answer each registration with JOB_SUBMITTED",
-        "--enable-profile-reuse": "keep profiles usable after the end of their jobs",
-        "--enable-compute-sharing": "let several jobs run on one compute host",
-        "--disable-storage-sharing": "do not let several jobs use one storage host",
-        "--forward-unknown-events": "pass external events of unknown type on to the scheduler",
-        "--no-sched": "start every job at once on the first hosts, without scheduler",
-    }
-    for name, text in flags.items():
-        names = (name, "--batexec") if name == "--no-sched" else (name,)
-        group.add_argument(*names, action="store_true", help=text)
+    for flag, field, words, _ in _JOBS:
+        names = (flag, "--batexec") if flag == "--no-sched" else (flag,)
+        group.add_argument(
+            *names, dest=field, action="store_const", const=not _DEFAULTS[field], default=_DEFAULTS[field], help=words
+        )
+
+
+_SHORT = {"--no-sched": ("--batexec",)}
+_DEFAULTS = {field.name: field.default for field in fields(SimulationOptions)}
 
 
 def _own(group: argparse._ArgumentGroup) -> None:
@@ -158,7 +172,7 @@ def _own(group: argparse._ArgumentGroup) -> None:
         help="largest reply that is read (%(default)s)",
     )  # fmt: skip
     group.add_argument(
-        "--no-wall-clock", action="store_true",
+        "--no-wall-clock", dest="wall_clock", action="store_false",
         help="write 0 for the real times in _schedule.csv, so that equal runs give equal files",
     )  # fmt: skip
 
@@ -199,7 +213,7 @@ def information(given: argparse.Namespace) -> str | None:
             "redis_port": given.redis_port,
             "redis_prefix": given.redis_prefix,
             "export_prefix": given.export,
-            "external_scheduler": not given.no_sched,
+            "external_scheduler": not given.no_scheduler,
         }
         return json.dumps(context)
     return None
@@ -244,38 +258,24 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
 
 
 def _check_batsim_5(given: argparse.Namespace) -> None:
-    for name in (*_IN_THE_HELLO, *_NOT_IN_BATSIM_5):
-        if getattr(given, name):
-            why = "the scheduler requests it in its hello" if name in _IN_THE_HELLO else "Batsim 5 has no such option"
-            raise SimulatorInputError(f"--{name.replace('_', '-')} does not go with --batsim 5: {why}")
+    for flag, field, _, why in _JOBS:
+        if getattr(given, field) != _DEFAULTS[field]:
+            raise SimulatorInputError(f"{flag} does not go with --batsim 5: {why}")
 
 
 def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
-    return SimulationOptions(
-        export=given.export,
-        roles=read_roles(given.add_role_to_hosts),
-        master=given.master_host,
-        energy=given.energy,
-        machine_limit=given.mmax,
-        machine_limit_from_workload=given.mmax_workload,
-        events=tuple(given.events),
-        forward_profiles=given.forward_profiles_on_submission,
-        dynamic_jobs=given.enable_dynamic_jobs,
-        acknowledge_dynamic_jobs=given.acknowledge_dynamic_jobs,
-        profile_reuse=given.enable_profile_reuse,
-        compute_sharing=given.enable_compute_sharing,
-        storage_sharing=not given.disable_storage_sharing,
-        forward_unknown_events=given.forward_unknown_events,
-        sched_config=(text := _scheduler_text((given.sched_cfg, *given.socket_endpoint[1:]), given.sched_cfg_file)),
-        arguments=_arguments_5(given, text),
-        context={"socket_endpoint": given.socket_endpoint[0], "export_prefix": given.export},
-        trace_schedule=not given.disable_schedule_tracing,
-        trace_machine_states=not given.disable_machine_state_tracing,
-        no_scheduler=given.no_sched,
-        fail_on_deadlock=given.fail_on_deadlock or given.batsim == 5,
-        wall_clock=not given.no_wall_clock,
-        rules=BATSIM_5 if given.batsim == 5 else BATSIM_4,
-    )
+    named = {name: value for name, value in vars(given).items() if name in _DEFAULTS}
+    text = _scheduler_text((given.sched_cfg, *given.socket_endpoint[1:]), given.sched_cfg_file)
+    changed = {
+        "roles": read_roles(given.roles),
+        "events": tuple(given.events),
+        "sched_config": text,
+        "arguments": _arguments_5(given, text),
+        "context": {"socket_endpoint": given.socket_endpoint[0], "export_prefix": given.export},
+        "fail_on_deadlock": given.fail_on_deadlock or given.batsim == 5,
+        "rules": BATSIM_5 if given.batsim == 5 else BATSIM_4,
+    }
+    return SimulationOptions(**(named | changed))
 
 
 def _arguments_5(given: argparse.Namespace, text: str) -> tuple[str, ...]:
@@ -286,10 +286,10 @@ def _arguments_5(given: argparse.Namespace, text: str) -> tuple[str, ...]:
     for path in given.events:
         found += ["--external-events", str(path)]
     found += ["-s", given.socket_endpoint[0], text, "-e", given.export]
-    for name, value in (("-m", given.master_host), ("--mmax", given.mmax)):
+    for name, value in (("-m", given.master), ("--mmax", given.machine_limit)):
         if value not in ("master_host", 0):
             found += [name, str(value)]
-    for name, value in (("--mmax-workload", given.mmax_workload), ("--energy-host", given.energy)):
+    for name, value in (("--mmax-workload", given.machine_limit_from_workload), ("--energy-host", given.energy)):
         found += [name] * value
     return tuple(found)
 
