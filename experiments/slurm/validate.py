@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -123,57 +124,52 @@ SKIPPED = 77
 
 
 class Setting(NamedTuple):
-    """Least, most and default value of an option."""
+    """An option of a live run: least, most and default value, placeholder and help."""
 
     least: float
     most: float
     default: float
+    metavar: str
+    words: str
 
 
-SETTINGS = {
-    "jobs": Setting(60, 2000, 60),
-    "seed": Setting(0, math.inf, 1),
-    "stage": Setting(0.6, 600.0, 6.0),
-    "between": Setting(0.1, 600.0, BETWEEN_S),
-    "day": Setting(0, 86_400, 0),
-    "nodes": Setting(4, 64, 8),
-    "cpus": Setting(1, 256, 1),
-    "pool": Setting(10, 1_000_000, 100),
-    "bf_interval": Setting(1, 600, 1),
-    "bf_resolution": Setting(1, 3600, 60),
-    "bf_window": Setting(1, 43_200, 1440),
-    "bf_max_job_test": Setting(1, 1_000_000, 500),
-    "sched_interval": Setting(1, 600, 1),
-    "batch_sched_delay": Setting(0, 600, 0),
+_JOBS = {
+    "jobs": Setting(60, 2000, 60, "N", "number of jobs, 60 to 2000 (60)"),
+    "seed": Setting(0, math.inf, 1, "N", "seed of the jobs (1)"),
+    "stage_s": Setting(0.6, 600.0, 6.0, "S", "longest stage-in and stage-out, s (6)"),
+    "between_s": Setting(0.1, 600.0, BETWEEN_S, "S", "mean time between submissions, s (1.2)"),
+    "day_s": Setting(0, 86_400, 0.0, "S", "length of a day in which their rate rises and falls, s (0: never)"),
 }
-"""Options of a live run; Slurm's own bounds where it has any."""
+"""Options of :func:`generated`."""
+_NODES = {
+    "nodes": Setting(4, 64, 8, "N", "virtual nodes, 4 to 64 (8)"),
+    "cpus": Setting(1, 256, 1, "N", "processors of a node (1); jobs get whole nodes"),
+}
+_SCHEDULER = {
+    "pool_units": Setting(10, 1_000_000, 100, "UNITS", "units of the pool of burst buffers (100)"),
+    "bf_interval_s": Setting(1, 600, 1, "S", "time between backfill passes, s (1)"),
+    "bf_resolution_s": Setting(1, 3600, 60, "S", "rounding of planned times, s (60)"),
+    "bf_window_min": Setting(1, 43_200, 1440, "MIN", "time that it plans ahead, minutes (1440)"),
+    "bf_max_job_test": Setting(1, 1_000_000, 500, "N", "jobs that a backfill pass tests (500)"),
+    "sched_interval_s": Setting(1, 600, 1, "S", "time between full main passes, s (1)"),
+    "batch_sched_delay_s": Setting(0, 600, 0, "S", "least time between main passes, s (0)"),
+}
+"""Options of :class:`Settings`; Slurm's own bounds where it has any."""
+_ALL = _JOBS | _NODES | _SCHEDULER
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("against", choices=("slurm",), help="the resource manager")
-    add = parser.add_argument_group("jobs").add_argument
-    add("--jobs", type=whole, metavar="N", help="number of jobs, 60 to 2000 (60)")
-    add("--seed", type=natural, metavar="N", help="seed of the jobs (1)")
-    add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
-    add("--between", type=number, metavar="S", help="mean time between submissions, s (1.2)")
-    add("--day", type=number, metavar="S", help="length of a day in which their rate rises and falls, s (0: never)")
-    add = parser.add_argument_group("Slurm").add_argument
-    add("--slurm", choices=RELEASES, metavar="RELEASE", help=f"{' or '.join(RELEASES)} ({RELEASES[0]})")
-    add(
-        "--with-site", action="store_true", default=None,
-        help="with two partitions, accounts with unequal shares, QOS, licenses, dependencies and a maintenance",
-    )  # fmt: skip
-    add("--nodes", type=whole, metavar="N", help="virtual nodes, 4 to 64 (8)")
-    add("--cpus", type=whole, metavar="N", help="processors of a node (1); jobs get whole nodes")
-    add("--select", choices=get_args(Select), help="selection of nodes (linear)")
-    add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
-    add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")
-    add("--bf-resolution", type=whole, metavar="S", help="rounding of planned times, s (60)")
-    add("--bf-window", type=whole, metavar="MIN", help="time that it plans ahead, minutes (1440)")
-    add("--bf-max-job-test", type=whole, metavar="N", help="jobs that a backfill pass tests (500)")
-    add("--sched-interval", type=whole, metavar="S", help="time between full main passes, s (1)")
-    add("--batch-sched-delay", type=whole, metavar="S", help="least time between main passes, s (0)")
+    _add(parser.add_argument_group("jobs"), _JOBS)
+    group = parser.add_argument_group("Slurm")
+    words = f"{' or '.join(RELEASES)} ({RELEASES[0]})"
+    group.add_argument("--slurm", dest="release", choices=RELEASES, metavar="RELEASE", help=words)
+    words = "with two partitions, accounts with unequal shares, QOS, licenses, dependencies and a maintenance"
+    group.add_argument("--with-site", dest="site", action="store_true", default=None, help=words)
+    _add(group, _NODES)
+    group.add_argument("--select", choices=get_args(Select), help="selection of nodes (linear)")
+    _add(group, _SCHEDULER)
     add = parser.add_argument_group("recordings").add_argument
     add(
         "--replay", type=Path, nargs="+", metavar="FILE",
@@ -181,6 +177,12 @@ def add_arguments(parser: Parser) -> None:
     )  # fmt: skip
     add("--record", type=Path, metavar="FILE", help="write Slurm's recording")
     add("--out", type=Path, metavar="FILE", help="write the table of starts")
+
+
+def _add(group: argparse._ArgumentGroup, settings: Mapping[str, Setting]) -> None:
+    for name, (_, most, default, metavar, words) in settings.items():
+        read = number if isinstance(default, float) else natural if most == math.inf else whole
+        group.add_argument(_flag(name), dest=name, type=read, metavar=metavar, help=words)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -214,7 +216,7 @@ def recordings_of(options: Mapping[str, Any]) -> list[Recording]:
     RunFailed
         Slurm did not run the jobs.
     """
-    given = {name: options[name] for name in (*SETTINGS, "slurm", "select", "with_site") if options[name] is not None}
+    given = {name: options[name] for name in (*_ALL, "release", "select", "site") if options[name] is not None}
     if options["replay"] is None:
         return [live(given)]
     for name in (*given, *(["record"] if options["record"] is not None else [])):
@@ -235,30 +237,22 @@ def _requests(recording: Recording) -> list[Submission]:
 
 def live(given: Mapping[str, Any]) -> Recording:
     """Run a Slurm with these options, defaults for the others; raises as :func:`recordings_of`."""
-    chosen: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | dict(given)
-    for name, (least, most, _) in SETTINGS.items():
+    chosen: dict[str, Any] = {name: setting.default for name, setting in _ALL.items()} | dict(given)
+    for name, (least, most, *_) in _ALL.items():
         if not least <= chosen[name] <= most:
             raise SpecError(f"{_flag(name)}: expected {least:g} to {most:g}, got {chosen[name]:g}")
-    settings = Settings(
-        release=chosen.get("slurm", RELEASES[0]),
-        nodes=chosen["nodes"],
-        cpus=chosen["cpus"],
-        select=chosen.get("select", "linear"),
-        pool_units=chosen["pool"],
-        bf_interval_s=chosen["bf_interval"],
-        bf_resolution_s=chosen["bf_resolution"],
-        bf_window_min=chosen["bf_window"],
-        bf_max_job_test=chosen["bf_max_job_test"],
-        sched_interval_s=chosen["sched_interval"],
-        batch_sched_delay_s=chosen["batch_sched_delay"],
-        site=usual(chosen["nodes"]) if chosen.get("with_site") else None,
-    )
-    jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"], chosen["between"], chosen["day"])
-    return run(settings, jobs, lambda line: tell(line, to=sys.stderr))
+    of_jobs = {name: chosen.pop(name) for name in _JOBS}
+    chosen |= {"site": usual(chosen["nodes"])} if chosen.get("site") else {}
+    settings = Settings(**chosen)
+    return run(settings, generated(settings, **of_jobs), lambda line: tell(line, to=sys.stderr))
 
 
 def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    word = _WORDS.get(name) or re.sub("_(s|min|units)$", "", name)
+    return f"--{word.replace('_', '-')}"
+
+
+_WORDS = {"release": "slurm", "site": "with-site"}
 
 
 def compared(recording: Recording) -> tuple[list[Block], bool]:
