@@ -30,7 +30,6 @@ from spillway.platforms.sites.inventory import Inventory, inventory_of, merged
 from spillway.platforms.sites.rabbit_map import is_map, read_map
 
 _NODE_LINK = "1250MBps"
-_NODE_LINK_BYTES_PER_S = 1250e6
 ASSUMED = "ASSUMED: as on the thesis machine, in proportion; edit it."
 _STATED = "As stated."
 
@@ -88,11 +87,15 @@ def write(path: Path, stated: StatedFigures) -> None:
     PlatformError
         A value is wrong.
     """
+    _refuse_existing(path)
+    durable.write_text(path, text_of(path.stem, stated))
+
+
+def _refuse_existing(path: Path) -> None:
     if path.suffix != ".toml":
         raise SpecError(f"{path}: a description is a file ending in .toml")
     if path.exists():
         raise SpecError(f"{path} is there already, and may have been edited: name another file, or delete it")
-    durable.write_text(path, text_of(path.stem, stated))
 
 
 def text_of(name: str, stated: StatedFigures) -> str:
@@ -101,21 +104,17 @@ def text_of(name: str, stated: StatedFigures) -> str:
     link = stated.node_bandwidth or _NODE_LINK
     nodes = f"{stated.nodes} nodes"
     table: dict[str, Any] = {
-        "name": "".join(char if char.isalnum() or char in "_-." else "-" for char in name),
+        "name": _plain(name),
         "summary": nodes,
         "topology": "tree",
-        "cluster": _clusters(*divmod(stated.nodes, per), per, _bandwidth(link, "--node-bandwidth")),
+        "cluster": machines.clusters("main", stated.nodes, per, _bandwidth(link, "--node-bandwidth")),
         "pfs": {"bandwidth": stated.pfs_bandwidth or machines.file_system(stated.nodes)},
     }
     if stated.burst_buffer != "0":
         capacity = stated.burst_buffer or machines.CAPACITY
         table["storage"] = {"per": "switch", "capacity": capacity, "bandwidth": link, "latency": "50us"}
         table["summary"] = f"{nodes}, {-(-stated.nodes // per)} storage nodes of {capacity}"
-    return commented(_read(table, name), _remarks(stated))
-
-
-def _read(table: Mapping[str, Any], name: str) -> Description:
-    return read_description(table, name)
+    return commented(read_description(table, name), _remarks(stated))
 
 
 def _remarks(stated: StatedFigures) -> dict[str, str]:
@@ -129,26 +128,6 @@ def _remarks(stated: StatedFigures) -> dict[str, str]:
         "storage.capacity": word(stated.burst_buffer),
         "storage.bandwidth": word(stated.node_bandwidth),
         "pfs.bandwidth": word(stated.pfs_bandwidth),
-    }
-
-
-def _clusters(switches: int, rest: int, per: int, link: float) -> list[dict[str, Any]]:
-    """Switches with ``per`` nodes each, and a smaller one with the remaining nodes."""
-    found = [_cluster("main", switches, per, link)] if switches else []
-    return found + ([_cluster("rest" if switches else "main", 1, rest, link)] if rest else [])
-
-
-def _cluster(name: str, switches: int, nodes: int, link: float) -> dict[str, Any]:
-    def bandwidth(times: int) -> str:
-        return units.BANDWIDTH.write(times * link)
-
-    return {
-        "name": name,
-        "uplink": {"name": "core", "bandwidth": bandwidth(switches)},
-        "levels": [
-            {"name": "switch", "count": switches, "bandwidth": bandwidth(4), "latency": "50us", "duplex": True},
-            {"name": "node", "count": nodes, "bandwidth": bandwidth(1), "latency": "50us", "duplex": True},
-        ],
     }
 
 
@@ -230,10 +209,7 @@ def imported(files: Sequence[Path], out: Path, name: str | None) -> Iterator[str
     PlatformError
         A file is of another kind, is wrong, or contradicts another (the error names the place).
     """
-    if out.suffix != ".toml":
-        raise SpecError(f"{out}: a description is a file ending in .toml")
-    if out.exists():
-        raise SpecError(f"{out} is there already, and may have been edited: name another file, or delete it")
+    _refuse_existing(out)
     inventory = merged([(str(path), inventory_in(path)) for path in files])
     description = described(inventory, name or inventory.name or _plain(files[0].stem))
     durable.write_text(out, commented(description, {} if inventory.stated else _REMARKS))
@@ -291,7 +267,7 @@ def _without_repetition(description: Description) -> Description:
 
 
 def _assumed(inventory: Inventory) -> dict[str, Any]:
-    nodes, link = [len(rack.nodes) for rack in inventory.racks], _NODE_LINK_BYTES_PER_S
+    nodes, link = [len(rack.nodes) for rack in inventory.racks], machines.NODE_LINK_BYTES_PER_S
     capacities = [rack.capacity for rack in inventory.racks if rack.storage]
 
     def bandwidth(times: int) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spillway.base import units
 from spillway.base.files import read_file, text_of
@@ -43,6 +43,9 @@ CAPACITY = "40GB"
 
 NODES_PER_STORAGE = 8
 """Compute nodes per storage node of the thesis machine."""
+
+NODE_LINK_BYTES_PER_S = 1250e6
+"""Bandwidth of a node's link of the thesis machine."""
 
 _LARGEST_DRAGONFLY = 192
 """Most nodes of a fitting Dragonfly: its file has every route, and their number grows with the square of the nodes."""
@@ -327,7 +330,7 @@ def _fitting(nodes: int) -> Description:
     chassis = max(4, -(-nodes // _NODES_PER_CHASSIS_ROW))
     if nodes <= _LARGEST_DRAGONFLY:
         return _dragonfly(chassis, file_system(max(nodes, _THESIS_NODES)), CAPACITY)
-    return _tree(-(-nodes // NODES_PER_STORAGE), 0, file_system(nodes), CAPACITY)
+    return _tree(-(-nodes // NODES_PER_STORAGE) * NODES_PER_STORAGE, file_system(nodes), CAPACITY)
 
 
 def sized(nodes: int, capacity: str = CAPACITY, *, pool: bool = False) -> Description:
@@ -342,7 +345,7 @@ def sized(nodes: int, capacity: str = CAPACITY, *, pool: bool = False) -> Descri
     chassis, rest = divmod(nodes, _NODES_PER_CHASSIS_ROW)
     if nodes <= _LARGEST_DRAGONFLY and not rest:
         return _dragonfly(chassis, file_system(nodes), capacity)
-    return _tree(*divmod(nodes, NODES_PER_STORAGE), file_system(nodes), capacity)
+    return _tree(nodes, file_system(nodes), capacity)
 
 
 class _Size(NamedTuple):
@@ -382,61 +385,41 @@ def _dragonfly(chassis: int, file_system: str, capacity: str) -> Description:
 
 def _pooled(nodes: int, capacity: str) -> Description:
     """All nodes at one switch, with one storage node for all burst buffers unless their capacity is 0."""
-    bandwidth = f"{1250 * -(-nodes // NODES_PER_STORAGE)}MBps"
-    storage = f"""
-[storage]
-per = "pool"
-capacity = "{capacity}"
-bandwidth = "{bandwidth}"
-latency = "50us"
-"""
-    text = f"""
-name = "pooled"
-topology = "tree"
-
-[[cluster]]
-name = "pooled"
-uplink = {{ name = "core", bandwidth = "{bandwidth}" }}
-levels = [
-  {{ name = "pool", count = 1 }},
-  {{ name = "node", count = {nodes}, bandwidth = "1250MBps", latency = "50us", duplex = true }},
-]
-{storage if units.SIZE.read(capacity) else ""}
-[pfs]
-bandwidth = "{file_system(nodes)}"
-"""
-    return read_description(text, "machine of a log", builtin_files())
+    bandwidth = -(-nodes // NODES_PER_STORAGE) * NODE_LINK_BYTES_PER_S
+    level = {"name": "node", "count": nodes, "bandwidth": NODE_LINK_BYTES_PER_S, "latency": "50us", "duplex": True}
+    cluster = {
+        "name": "pooled",
+        "uplink": {"name": "core", "bandwidth": bandwidth},
+        "levels": [{"name": "pool", "count": 1}, level],
+    }
+    storage = {"per": "pool", "capacity": capacity, "bandwidth": bandwidth, "latency": "50us"}
+    return _of_log("pooled", [cluster], storage if units.SIZE.read(capacity) else None, file_system(nodes))
 
 
-def _tree(switches: int, rest: int, file_system: str, capacity: str) -> Description:
+def _tree(nodes: int, file_system: str, capacity: str) -> Description:
     """Switches with eight nodes each, and one with the remaining nodes."""
-    clusters = [_cluster("fitting", switches, NODES_PER_STORAGE)] if switches else []
-    clusters += [_cluster("rest" if switches else "fitting", 1, rest)] if rest else []
-    text = f"""
-name = "fitting"
-topology = "tree"
-{"".join(clusters)}
-[storage]
-per = "switch"
-capacity = "{capacity}"
-bandwidth = "1250MBps"
-latency = "50us"
-[pfs]
-bandwidth = "{file_system}"
-"""
-    return read_description(text, "fitting machine", builtin_files())
+    storage = {"per": "switch", "capacity": capacity, "bandwidth": NODE_LINK_BYTES_PER_S, "latency": "50us"}
+    return _of_log("fitting", clusters("fitting", nodes, NODES_PER_STORAGE), storage, file_system)
 
 
-def _cluster(name: str, switches: int, nodes: int) -> str:
-    return f"""
-[[cluster]]
-name = "{name}"
-uplink = {{ name = "core", bandwidth = "{1250 * switches}MBps" }}
-levels = [
-  {{ name = "switch", count = {switches}, bandwidth = "5000MBps", latency = "50us", duplex = true }},
-  {{ name = "node", count = {nodes}, bandwidth = "1250MBps", latency = "50us", duplex = true }},
-]
-"""
+def _of_log(name: str, clusters: list[dict[str, Any]], storage: dict[str, Any] | None, file_system: str) -> Description:
+    table = {"name": name, "topology": "tree", "cluster": clusters, "pfs": {"bandwidth": file_system}}
+    return read_description(table | ({"storage": storage} if storage else {}), "machine of a log")
+
+
+def clusters(name: str, nodes: int, per: int, link: float = NODE_LINK_BYTES_PER_S) -> list[dict[str, Any]]:
+    """Switches with ``per`` nodes each, and a smaller one with the remaining nodes, as tables of a description."""
+    switches, rest = divmod(nodes, per)
+    found = [_cluster(name, switches, per, link)] if switches else []
+    return found + ([_cluster("rest" if switches else name, 1, rest, link)] if rest else [])
+
+
+def _cluster(name: str, switches: int, nodes: int, link: float) -> dict[str, Any]:
+    def level(name: str, count: int, links: int) -> dict[str, Any]:
+        return {"name": name, "count": count, "bandwidth": links * link, "latency": "50us", "duplex": True}
+
+    uplink = {"name": "core", "bandwidth": switches * link}
+    return {"name": name, "uplink": uplink, "levels": [level("switch", switches, 4), level("node", nodes, 1)]}
 
 
 def _name(source: str) -> str:
