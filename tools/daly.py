@@ -60,25 +60,25 @@ class Case:
         return math.sqrt(2 * self.checkpoint_s * self.mtbf_s) - self.checkpoint_s
 
     @property
-    def tau_s(self) -> float:
+    def segment_s(self) -> float:
         """Computing between two checkpoints."""
         return self.interval_s or self.optimum_s
 
     def work_s(self, mtbfs: int) -> float:
         """Computing of a job of ``mtbfs`` MTBFs: whole intervals."""
-        return math.ceil(mtbfs * self.mtbf_s / self.tau_s) * self.tau_s
+        return math.ceil(mtbfs * self.mtbf_s / self.segment_s) * self.segment_s
 
     def formula(self, mtbfs: int) -> float:
         """Lost seconds to the first order."""
         work_s = self.work_s(mtbfs)
-        written_s = (work_s / self.tau_s - 1) * self.checkpoint_s
-        share = ((self.tau_s + self.checkpoint_s) / 2 + self.restart_s) / self.mtbf_s
+        written_s = (work_s / self.segment_s - 1) * self.checkpoint_s
+        share = ((self.segment_s + self.checkpoint_s) / 2 + self.restart_s) / self.mtbf_s
         return (work_s + written_s) / (1 - share) - work_s
 
     def exact(self, mtbfs: int) -> float:
         """Expected lost seconds."""
-        work_s, segment = self.work_s(mtbfs), math.expm1((self.tau_s + self.checkpoint_s) / self.mtbf_s)
-        return self.mtbf_s * math.exp(self.restart_s / self.mtbf_s) * segment * work_s / self.tau_s - work_s
+        work_s, segment = self.work_s(mtbfs), math.expm1((self.segment_s + self.checkpoint_s) / self.mtbf_s)
+        return self.mtbf_s * math.exp(self.restart_s / self.mtbf_s) * segment * work_s / self.segment_s - work_s
 
 
 CASES = (
@@ -108,7 +108,7 @@ def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> SimulatedFailure
         PolicySpec("fcfs", session={"on_outage": "requeue", "restart": "checkpoint"}),
         ModelSpec(
             "checkpointed",
-            {"interval": case.tau_s * (1 + 1e-9), "checkpoint": case.checkpoint_s, "restart": case.restart_s},
+            {"interval": case.segment_s * (1 + 1e-9), "checkpoint": case.checkpoint_s, "restart": case.restart_s},
         ),
     )
     until_s = work_s + 2 * case.exact(mtbfs)
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         deviation = found.lost_node_s / formula - 1
         worst = max(worst, abs(deviation))
         print(
-            f"{case.mtbf_s:6.0f} {case.checkpoint_s:5.0f} {case.restart_s:5.0f} {case.tau_s:8.0f} "
+            f"{case.mtbf_s:6.0f} {case.checkpoint_s:5.0f} {case.restart_s:5.0f} {case.segment_s:8.0f} "
             f"{case.optimum_s:8.0f} {found.failures:8} {found.lost_node_s / 3600:12.1f} {formula / 3600:8.1f} "
             f"{deviation:+10.1%} {found.lost_node_s / exact - 1:+18.1%}",
             flush=True,

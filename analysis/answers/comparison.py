@@ -49,7 +49,7 @@ class MetricComparison:
     comparisons: int
 
 
-def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
+def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]], tau_s: float) -> list[str]:
     """Sentences on waiting times and slowdowns of policies.
 
     Parameters
@@ -57,6 +57,8 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     runs
         Runs by policy, then by workload and seed. Only jobs that ran under all policies are compared, on inputs that
         all policies have.
+    tau_s
+        Bound of the bounded slowdown.
 
     Each pair of policies is compared in both metrics, and all these intervals hold together with at least 95 %
     (Bonferroni's correction), whichever of them the sentences quote.
@@ -71,7 +73,7 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     lines = [_sentence(waits, "mean waiting time", duration).removesuffix(".") + f"{price}."]
     if not waits.over:
         return [*notes, *lines, _why_open(same)]
-    slowed = standing(same, bounded_slowdown, comparisons)
+    slowed = standing(same, lambda table: bounded_slowdown(table, tau_s), comparisons)
     return [*notes, *lines, _sentence(slowed, "mean bounded slowdown", number)]
 
 

@@ -19,9 +19,6 @@ import numpy as np
 from spillway.analysis.tables.holdings import byte_seconds, byte_seconds_by_storage, node_seconds
 from spillway.analysis.tables.jobs import Floats, JobTable
 
-DEFAULT_TAU_S = 600.0
-"""Bound of the bounded slowdown in seconds, as in most of the thesis's figures."""
-
 SHORTEST_EXECUTION_S = 1e-5
 """Batsim's shortest execution; guards the slowdown of jobs without work."""
 
@@ -34,12 +31,12 @@ def slowdown(table: JobTable) -> Floats:
     return table.turnaround_s / np.maximum(table.execution_s, SHORTEST_EXECUTION_S)
 
 
-def bounded_slowdown(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Floats:
+def bounded_slowdown(table: JobTable, tau_s: float) -> Floats:
     """Slowdown in which short jobs count as if they ran for ``tau_s``: ``max(1, turnaround / max(run, tau))``."""
     return np.maximum(1.0, table.turnaround_s / np.maximum(table.execution_s, _positive(tau_s)))
 
 
-def per_processor_bounded_slowdown(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Floats:
+def per_processor_bounded_slowdown(table: JobTable, tau_s: float) -> Floats:
     """Bounded slowdown in relation to the nodes held: ``max(1, turnaround / (nodes * max(run, tau)))``."""
     return np.maximum(1.0, table.turnaround_s / (table.nodes * np.maximum(table.execution_s, _positive(tau_s))))
 
@@ -115,7 +112,7 @@ class Summary:
         return asdict(self)
 
 
-def summarise(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Summary:
+def summarise(table: JobTable, tau_s: float) -> Summary:
     """Compute a run's summary. ``jobs`` counts the jobs that ran; ``tau_s`` bounds the bounded slowdowns."""
     ran, cancelled = table.ran(), int(table.cancelled.sum())
     wait_s = ran.wait_s

@@ -223,11 +223,14 @@ def merged(notes: Sequence[str]) -> list[str]:
     ]
 
 
-def tau_of(folder: Path) -> float | None:
-    """Bound of the bounded slowdown with which a run's figures were made (s), where that is on record."""
+_UNRECORDED_TAU_S = 600.0
+
+
+def tau_of(folder: Path) -> float:
+    """Bound of the bounded slowdown with which a run's figures were made (s); the thesis's where none is on record."""
     try:
         found = parse_json(read_file(folder / "metrics.json"))
     except InputError:
-        return None
+        return _UNRECORDED_TAU_S
     value = found.get("tau_s") if isinstance(found, dict) else None
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) else _UNRECORDED_TAU_S

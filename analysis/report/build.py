@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from spillway.analysis.report.assumptions import assumptions, load_warnings, tau
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables.campaign import NAMES, CampaignResults, RunRow, baseline_of, read_campaign
-from spillway.analysis.tables.jobs import JobTable, read_run
+from spillway.analysis.tables.jobs import Floats, JobTable, read_run
 from spillway.analysis.tables.names import slug
 from spillway.base import durable
 from spillway.base.links import refuse_links
@@ -88,7 +88,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     blocks = [
         Heading(f"Scheduling experiment: {folder.resolve().name}", 1),
         *_subject(results),
-        whatif.answer_of(folder) or _answer(results, loaded),
+        whatif.answer_of(folder) or _answer(results, loaded, tau_s),
         *site_waits.section(results),
         *assumptions(results, {run: table.machine for run, table in loaded.items()}),
         *(block for key, rows in results.groups.items() for block in _group(results, key, rows, loaded, tau_s)),
@@ -136,14 +136,14 @@ def _subject(results: CampaignResults) -> list[Block]:
     return [Paragraph(Words(text)), *([Paragraph(Words(warning), "warning")] if old else [])]
 
 
-def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Section:
+def _answer(results: CampaignResults, loaded: Mapping[str, JobTable], tau_s: float) -> Section:
     """The answer for each machine, engine and model, with warnings of overload."""
     blocks: list[Block] = [Heading("Answer")]
     for key, rows in results.groups.items():
         runs: dict[str, dict[tuple[str, str], JobTable]] = {}
         for row in rows:
             runs.setdefault(row.policy, {})[row.workload, row.seed] = loaded[row.run]
-        lines = [*answer(runs), *load_warnings(results.record(row) for row in rows)]
+        lines = [*answer(runs, tau_s), *load_warnings(results.record(row) for row in rows)]
         if len(results.groups) > 1:
             lines[0] = f"{_name(key)}: {lines[0]}"
         blocks += [Paragraph(Words(line)) for line in lines]
@@ -160,7 +160,7 @@ def _name(key: Group) -> str:
 
 
 def _group(
-    results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable], tau_s: float | None
+    results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable], tau_s: float
 ) -> list[Block]:
     policies = list(dict.fromkeys(row.policy for row in rows))
     baseline = baseline_of(policies)
@@ -176,7 +176,7 @@ def _group(
                 no_comparison(policy, baseline, [pair for pair in both if not comparable(*pair)], len(both))
             )
         if pairs:
-            findings += _findings(policy, baseline, pairs)
+            findings += _findings(policy, baseline, pairs, tau_s)
             comparisons[policy] = compare_by_class(pairs)
             findings += by_class(policy, baseline, comparisons[policy])
     service, losses = explained(SERVICE, tau_s), explained(LOSSES, tau_s)
@@ -248,8 +248,11 @@ def _same_inputs(
     ]
 
 
-def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTable]]) -> list[Finding]:
-    metrics = (("mean wait", lambda table: table.wait_s), ("mean bounded slowdown", bounded_slowdown))
+def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTable]], tau_s: float) -> list[Finding]:
+    metrics: tuple[tuple[str, Callable[[JobTable], Floats]], ...] = (
+        ("mean wait", lambda table: table.wait_s),
+        ("mean bounded slowdown", lambda table: bounded_slowdown(table, tau_s)),
+    )
     found = []
     for name, metric in metrics:
         paired = compare_runs([metric(ours) for ours, _ in pairs], [metric(theirs) for _, theirs in pairs])

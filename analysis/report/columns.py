@@ -11,10 +11,9 @@ from spillway.analysis.document.blocks import Column
 from spillway.base.units import duration, number, share, size
 
 
-def explained(columns: Sequence[Column], tau_s: float | None) -> list[Column]:
+def explained(columns: Sequence[Column], tau_s: float) -> list[Column]:
     """Columns with the bound of the bounded slowdown (s) in their words."""
-    tau = duration(tau_s) if tau_s is not None else "a bound"
-    return [replace(column, words=column.words.replace("{tau}", tau)) for column in columns]
+    return [replace(column, words=column.words.replace("{tau}", duration(tau_s))) for column in columns]
 
 
 _SHOWN: Mapping[str, Callable[[float], str]] = {"number": number, "duration": duration, "share": share, "size": size}

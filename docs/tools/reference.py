@@ -23,10 +23,9 @@ from spillway.experiments.cli import list_
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.sessions import SETTINGS
 from spillway.experiments.run.spec import (
-    DEFAULT_SILENCE_S,
-    DEFAULT_TAU_S,
     ModelSpec,
     PlatformSpec,
+    Playing,
     PolicySpec,
     WorkloadSpec,
 )
@@ -95,7 +94,7 @@ def limits() -> list[Block]:
         ("bandwidth levels of a host", f"{MOST_LEVELS}", "fixed", f"... more than {MOST_LEVELS}"),
         ("one message between simulator and scheduler", f"{MAX_MESSAGE_BYTES:,} bytes", "`--max-message-bytes`",
          f"expected a message of at most {MAX_MESSAGE_BYTES} bytes (option --max-message-bytes), got N bytes"),
-        ("silence of a simulator in a process of its own", f"{DEFAULT_SILENCE_S:.0f} s", "`--silence`",
+        ("silence of a simulator in a process of its own", f"{Playing.silence_s:.0f} s", "`--silence`",
          "the simulator has been silent for ... s"),
     ]  # fmt: skip
     rows += [
@@ -195,7 +194,7 @@ def job_fields() -> list[Block]:
 
 def metrics() -> list[Block]:
     """Every column of the summary, in the words of the report."""
-    columns = {column.name: column for column in explained((*SERVICE, *FURTHER), DEFAULT_TAU_S)}
+    columns = {column.name: column for column in explained((*SERVICE, *FURTHER), Playing.tau_s)}
     rows = [(f"`{name}`", columns[name].words) for name in (*METRICS, *TIMINGS)]
     rows.append((f"`{OTHER_CODE}`", "1 where the run was made by other code than the one that wrote the table."))
     return [Heading("Columns of summary.csv", 1), Table(("column", "meaning"), rows)]

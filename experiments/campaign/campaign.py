@@ -119,7 +119,7 @@ def _run_grids(
         seal_shaken(root, shaken)
     for warning in warned(runs, root):
         inputs.note(warning, folded=conclude is not None)
-    rows = summary.collect(runs, root, campaign.tau_s)
+    rows = summary.collect(runs, root, campaign)
     if rows and conclude is None:
         summary.print_tables(rows, console)
     unwritten: OSError | None = None

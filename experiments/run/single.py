@@ -33,7 +33,7 @@ from spillway.experiments.campaign.workers.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, provenance
 from spillway.experiments.run.sessions import session_of
 from spillway.experiments.run.simulation import simulate
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Playing, Task
+from spillway.experiments.run.spec import Playing, Task
 
 _MANY_DECISIONS = 200_000
 """Decisions from which on a collection of a simulation's memory pays off."""
@@ -101,6 +101,6 @@ def _flags(task: Task) -> list[str]:
     """Command-line options of a task besides its run's settings."""
     playing = task.playing
     values: dict[str, Any] = {"explain": playing.explain}
-    values |= {} if playing.tau_s == DEFAULT_TAU_S else {"tau_s": playing.tau_s}
+    values |= {} if playing.tau_s == Playing.tau_s else {"tau_s": playing.tau_s}
     values |= {"uncontended": playing.uncontended} if session_of(task.run).make_model().alone() is not None else {}
     return words_of(Playing, values)

@@ -16,16 +16,6 @@ from spillway.schedulers.description import NAMED, TABLE, TEXT
 from spillway.schedulers.description import ModelSpec as ModelSpec
 from spillway.schedulers.description import PolicySpec as PolicySpec
 
-DEFAULT_TAU_S = 600.0
-"""Bound of the bounded slowdown in seconds (the thesis's)."""
-
-DEFAULT_SILENCE_S = 3600.0
-"""Silence after which a simulator in a separate process counts as hanging, in seconds of real time.
-
-Generous: it only ends waits that would otherwise last for ever; a dead process is detected by other means.
-"""
-
-
 DEFAULT_IMAGE = "localhost/batsim:4"
 """Image of Batsim for the engine ``docker``, which the user provides; Batsim 4.2.1's documentation names the published
 ``oarteam/batsim:latest``."""
@@ -121,7 +111,10 @@ class PlatformSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Playing:
-    """Player, inputs and outputs of a campaign's runs: options of every command that plays, keys of campaign files."""
+    """Player, inputs and outputs of a campaign's runs: options of every command that plays, keys of campaign files.
+
+    The bound of the bounded slowdown is the thesis's; the silence is generous, as a dead process is detected otherwise.
+    """
 
     engine: Engine = option(Engine.FLUID, help="simulator of the machine")
     transport: Transport = option(
@@ -133,7 +126,7 @@ class Playing:
         "", help=f"image with the Batsim (4.1 or newer) of the engine docker; where empty, {DEFAULT_IMAGE}"
     )
     silence_s: float = option(
-        DEFAULT_SILENCE_S,
+        3600.0,
         unit="s",
         low=0.001,
         high=1e9,
@@ -146,7 +139,7 @@ class Playing:
         "drained parts of storage nodes; or failures:KEY=VALUE,..., their generator: node_mtbf, storage_mtbf, "
         "storage_part, repair, until (s), seed, or trace=FILE.csv",
     )
-    tau_s: float = option(DEFAULT_TAU_S, unit="s", low=0.001, high=1e9, help="bound of the bounded slowdown")
+    tau_s: float = option(600.0, unit="s", low=0.001, high=1e9, help="bound of the bounded slowdown")
     explain: bool = option(False, help="keep the reasons why jobs waited (see the command explain)")
     uncontended: bool = option(
         True,

@@ -21,7 +21,7 @@ from spillway.base.units import number
 from spillway.experiments.campaign.folder import reuse
 from spillway.experiments.campaign.folder.reuse import Validity
 from spillway.experiments.run import folders, provenance
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.spec import Playing, RunSpec
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))
@@ -38,7 +38,7 @@ _COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER, LOST)}
 Row = dict[str, Any]
 
 
-def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
+def collect(runs: Iterable[RunSpec], root: Path, playing: Playing) -> list[Row]:
     """Rows of all kept runs, in the order of the grid; those of other code are marked."""
     rows: list[Row] = []
     runs = list(runs)
@@ -56,7 +56,7 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
                 run.seed,
             )
             timings = folders.read_json(folder / "timings.json")
-            row: Row = dict(zip(NAMES, names, strict=True)) | metrics_of(folder, tau_s)
+            row: Row = dict(zip(NAMES, names, strict=True)) | metrics_of(folder, playing)
             if failing:
                 row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
             rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
@@ -64,12 +64,12 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
     return rows
 
 
-def metrics_of(folder: Path, tau_s: float) -> dict[str, float]:
+def metrics_of(folder: Path, playing: Playing) -> dict[str, float]:
     """Summary of a finished run: the kept one where it was made by this code with this bound, else a new one."""
     found = folders.read_json(folder / "metrics.json")
-    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
+    if (found.get("tau_s"), found.get("code")) == (playing.tau_s, provenance.metrics_code()):
         return {name: math.nan if found[name] is None else found[name] for name in METRICS}
-    return summarise(read_run(folder), tau_s).as_dict()
+    return summarise(read_run(folder), playing.tau_s).as_dict()
 
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:

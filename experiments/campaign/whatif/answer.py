@@ -28,7 +28,7 @@ from spillway.experiments.campaign.inputs.shakes import Shaken
 from spillway.experiments.campaign.whatif.rows import MAINTENANCE, OmittedJob, Relation, Row, RowRequest, Rows, rows_of
 from spillway.experiments.run import folders
 from spillway.experiments.run.sessions import REPLAY
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.spec import Playing, RunSpec
 from spillway.workloads.conversion.shake import RUN_TIME, SUBMISSION_S
 from spillway.workloads.logs.book import Fate, said
 from spillway.workloads.logs.omissions import Omission
@@ -46,8 +46,8 @@ class Answer:
     ----------
     asked
         Each setting, in the order of the grids after the first.
-    tau_s
-        Bound of the bounded slowdown (s).
+    playing
+        Options of the runs.
     of_log
         Whether the jobs are those of a log: then seeds differ in the values drawn for them, not in the jobs.
     shakes
@@ -61,7 +61,7 @@ class Answer:
     def __init__(
         self,
         asked: Sequence[RowRequest],
-        tau_s: float,
+        playing: Playing,
         *,
         of_log: bool,
         shakes: int = 0,
@@ -69,7 +69,7 @@ class Answer:
         is_curve: bool = False,
     ) -> None:
         self._asked = asked
-        self._tau_s = tau_s
+        self._playing = playing
         self._of_log = of_log
         self.shakes = shakes
         self._bands = bands
@@ -87,7 +87,7 @@ class Answer:
         self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path
     ) -> tuple[Rows, list[str], list[Path]]:
         """Write the answer; return its rows, its sentences and the files."""
-        rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
+        rows = rows_of(grids, shaken, self._asked, root, self._playing, together(self._bands))
         durable.write_text(root / CSV, _csv(rows.all))
         said = list(self._said(rows, grids[0], root))
         durable.write_text(root / TEXT, "".join(f"{sentence}\n" for sentence in said))

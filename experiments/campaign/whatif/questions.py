@@ -98,6 +98,6 @@ def question_of(
     if shakes is not None and 0 < shakes < least:
         raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
     more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
-    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands, is_curve=is_curve)
+    answer = Answer(asked, base, of_log=not source.is_generated, shakes=more, bands=bands, is_curve=is_curve)
     first = replace(base, policies=(as_logged(base), *base.policies)) if replay else base
     return Question([first, *(varied(base, knob) for knob in knobs)], answer)

@@ -19,7 +19,7 @@ from spillway.experiments.campaign.folder.site_waits import as_stated
 from spillway.experiments.campaign.folder.summary import metrics_of
 from spillway.experiments.campaign.inputs.shakes import SHAKES, Shaken
 from spillway.experiments.run.sessions import REPLAY
-from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.spec import Playing, RunSpec
 from spillway.platforms.simgrid.xml_reader import load_platform
 from spillway.schedulers.model.site import parse_site
 from spillway.schedulers.site_file import site_setting
@@ -190,7 +190,7 @@ def rows_of(
     shaken: Shaken,
     asked: Sequence[RowRequest],
     root: Path,
-    tau_s: float,
+    playing: Playing,
     confidence: float = CONFIDENCE,
 ) -> Rows:
     """Read the rows from finished runs.
@@ -217,16 +217,16 @@ def rows_of(
         path: MachineFacts.from_platform(load_platform(root / path))
         for path in dict.fromkeys(runs[0].platform.path for _, runs in kinds)
     }
-    rows = [_row(kind, runs, shaken, root, tau_s, machines[runs[0].platform.path]) for kind, runs in kinds]
+    rows = [_row(kind, runs, shaken, root, playing, machines[runs[0].platform.path]) for kind, runs in kinds]
     return related(rows, confidence)
 
 
 def _row(
-    asked: RowRequest, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float, machine: MachineFacts
+    asked: RowRequest, runs: Sequence[RunSpec], shaken: Shaken, root: Path, playing: Playing, machine: MachineFacts
 ) -> Row:
-    plays: list[Play] = [[_outcome(run, root, tau_s) for run in runs]]
+    plays: list[Play] = [[_outcome(run, root, playing) for run in runs]]
     shakes = zip(*(shaken.get(run.id, ()) for run in runs), strict=True)
-    plays += [[_outcome(run, root / SHAKES, tau_s) for run in again] for again in shakes]
+    plays += [[_outcome(run, root / SHAKES, playing) for run in again] for again in shakes]
     policy = runs[0].policy.label
     for name in asked.settings:  # a setting of the session is part of the label
         policy = policy.partition(f" {name}=")[0]
@@ -235,12 +235,12 @@ def _row(
     return Row(asked, policy, runs[0].model.name, plays, machine, licenses)
 
 
-def _outcome(run: RunSpec, root: Path, tau_s: float) -> Outcome:
+def _outcome(run: RunSpec, root: Path, playing: Playing) -> Outcome:
     """Figures of a run; for the site's own schedule those that the log states, whether or not they fit the machine."""
     folder = root / run.id
     is_site = run.policy.policy == REPLAY
     table = as_stated(run, root) if is_site else from_eligible(read_jobs(folder / "jobs.csv"), folder)
-    metrics = summarise(table, tau_s).as_dict() if is_site else metrics_of(folder, tau_s)
+    metrics = summarise(table, playing.tau_s).as_dict() if is_site else metrics_of(folder, playing)
     table = table.only(~table.cancelled)
     ran, killed = table.executed.tolist(), table.killed.tolist()
     ends = {

@@ -14,7 +14,7 @@ from spillway.analysis.measures.metrics import bounded_slowdown, slowdown
 from spillway.analysis.plots.distributions import distribution, normalised_boxes, part_bars
 from spillway.analysis.plots.style import save
 from spillway.analysis.tables.jobs import Floats, JobTable, read_run
-from spillway.experiments.run.spec import DEFAULT_TAU_S
+from spillway.experiments.run.spec import Playing
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.study import Figure
@@ -149,7 +149,7 @@ def column(table: JobTable, metric: str) -> Floats:
     """One value for each job that ran."""
     ran = table.ran()
     if metric == "mean_bounded_slowdown":
-        return bounded_slowdown(ran, DEFAULT_TAU_S)
+        return bounded_slowdown(ran, Playing.tau_s)
     columns: Mapping[str, Floats] = {
         "mean_waiting_time_s": ran.wait_s,
         "mean_turnaround_time_s": ran.turnaround_s,

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
-from spillway.analysis.answers.comparison import answer
+from spillway.analysis.answers.comparison import answer as answer_bounded
 from spillway.analysis.tables.jobs import JobTable
 from tests.analysis.samples import make_table
 
 
 def _run(waits: list[float]) -> JobTable:
     return make_table([(1000.0 * job, 1000.0 * job + wait, 1, 600.0) for job, wait in enumerate(waits)])
+
+
+def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]], tau_s: float = 600.0) -> list[str]:
+    """With the thesis's bound of the slowdown."""
+    return answer_bounded(runs, tau_s)
 
 
 def _runs(seeds: int, factor: float, noise: float) -> dict[tuple[str, str], JobTable]:
@@ -33,6 +39,14 @@ def test_one_policy_is_best_where_every_interval_says_so() -> None:
     assert "larger: slow, 2.98 times fast's (2.93 to 3.05); slower, 8.98 times fast's (" in lines[0]
     assert "(95 % intervals over 6 runs; the 6 comparisons of this answer hold together)" in lines[0]
     assert lines[1].startswith("fast has the smallest mean bounded slowdown")
+
+
+def test_slowdowns_have_the_bound_of_the_runs() -> None:
+    """As in the table beside the sentences: jobs run 600 s, so that a bound of 6000 s divides longer waits by ten."""
+    runs = {"slow": _runs(6, 3.0, 0.01), "fast": _runs(6, 1.0, 0.01)}
+    own, longer = (answer(runs, tau_s)[1] for tau_s in (600.0, 6000.0))
+    assert own.startswith("fast has the smallest mean bounded slowdown, 10.03")
+    assert longer.startswith("fast has the smallest mean bounded slowdown, 1.")
 
 
 def test_the_best_mean_has_its_price_beside_it() -> None:

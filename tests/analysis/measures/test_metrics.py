@@ -65,7 +65,7 @@ def test_hot_spot(table: JobTable, storages: tuple[str, ...], bb_bytes: tuple[in
     """Job a holds for 100 s, c for 50 s: the fuller of two storage nodes over the mean of both."""
     changed = dataclasses.replace(table, storages=list(storages), bb_bytes=np.array(bb_bytes, float))
     assert metrics.storage_hot_spot(changed) == pytest.approx(ratio, nan_ok=True)
-    assert metrics.summarise(changed).storage_hot_spot == pytest.approx(ratio, nan_ok=True)
+    assert metrics.summarise(changed, 600.0).storage_hot_spot == pytest.approx(ratio, nan_ok=True)
 
 
 def test_the_hot_spot_of_a_large_machine_takes_no_memory_per_job() -> None:
@@ -117,7 +117,7 @@ def test_summary_is_about_the_jobs_that_ran(table: JobTable) -> None:
 
 def test_summary_of_nothing(table: JobTable) -> None:
     """A run in which every job was rejected has counts, and means that are not numbers."""
-    summary = metrics.summarise(table.only(~table.executed))
+    summary = metrics.summarise(table.only(~table.executed), 600.0)
     assert (summary.jobs, summary.rejected, summary.killed) == (0, 1, 0)
     assert math.isnan(summary.mean_waiting_time_s)
     assert summary.makespan_s == 0

@@ -290,7 +290,7 @@ def test_metrics_are_the_analysis_ones(done: Path) -> None:
     from spillway.analysis.tables.jobs import read_run
 
     for row in rows(done):
-        summary = summarise(read_run(done / row["run"])).as_dict()
+        summary = summarise(read_run(done / row["run"]), 600.0).as_dict()
         assert summary.pop("cancelled") == 0
         assert [float(row[name]) for name in METRICS if name in row] == pytest.approx(list(summary.values()))
 

@@ -80,7 +80,7 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     assert buffer["bytes"] == str(8 * GB)
     assert session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]
     (folder,) = {path.parent for path in tmp_path.rglob("persistent.csv")}
-    summary = summarise(read_run(folder))
+    summary = summarise(read_run(folder), 600.0)
     assert (summary.jobs, summary.rejected) == (3, 1)  # statistics are about jobs with nodes
 
 
