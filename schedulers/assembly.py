@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from spillway.base.dates import seconds_of
@@ -162,7 +163,7 @@ class Settings:
         lacks: dict[Trait, tuple[str, str]] = {}
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
-        site = parse_site(self.site) if self.site else None
+        site = self.site_stated
         if site is not None and (
             site.partitions or site.resources or site.gpus or site.reservations or CountedPools(site)
         ):
@@ -184,11 +185,10 @@ class Settings:
             lacks[Trait.APART] = ("io_node_depth", "stage-in and stage-out without nodes pass no I/O node")
         return Rules(needs, lacks)
 
-    @property
+    @cached_property
     def preemption(self) -> Preemption:
         """Which jobs of the site may preempt which."""
-        site = parse_site(self.site) if self.site else Site()
-        return Preemption(site, "" if self.suspend == "refused" else self.suspend)
+        return Preemption(self.site_stated or Site(), "" if self.suspend == "refused" else self.suspend)
 
     @property
     def requeues(self) -> bool:
@@ -235,7 +235,7 @@ class Settings:
     @property
     def needs_begin(self) -> bool:
         """Whether the date of time 0 is needed but not stated."""
-        return not self.begins and (has_date(self.maintenance) or bool(self._site().reservations))
+        return not self.begins and (has_date(self.maintenance) or bool((self.site_stated or Site()).reservations))
 
     def windows(self, or_s: float | None = None) -> tuple[Window, ...]:
         """Windows of maintenance, and the site's reservations.
@@ -255,15 +255,12 @@ class Settings:
         except ValueError as error:
             raise OptionError(f"setting begins: {error}") from None
         maintenance = parse_windows(self.maintenance, begins_s) if self.maintenance else ()
-        return maintenance + reservations_of(self._site(), begins_s)
+        return maintenance + reservations_of(self.site_stated or Site(), begins_s)
 
-    @property
+    @cached_property
     def site_stated(self) -> Site | None:
         """The stated site, else ``None``."""
         return parse_site(self.site) if self.site else None
-
-    def _site(self) -> Site:
-        return self.site_stated or Site()
 
     def _changed(self, *names: str) -> list[str]:
         """Settings among ``names`` that differ from their defaults, as ``name=value``."""
@@ -369,7 +366,7 @@ def assemble(
         demand=model.demand() if aware else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
         site=settings.site_stated,
-        suspend="" if settings.suspend == "refused" else settings.suspend,
+        preemption=settings.preemption,
         rest=rest_of,
         on_outage=settings.on_outage,
     )

@@ -11,7 +11,6 @@ from spillway.schedulers.core.outages import KillReason
 from spillway.schedulers.model.decisions import Preempt
 from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.preemption import Group, Preemption, SuspendedState
-from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Running
 
 _SHORTEST_S = 1e-3
@@ -58,8 +57,8 @@ class Notices:
         Preempted jobs that have not ended, by id: latest end (s), and reason. Only the methods may change them.
     """
 
-    def __init__(self, site: Site, suspend: str, rest: Rest | None = None) -> None:
-        self.rules = Preemption(site, suspend)
+    def __init__(self, rules: Preemption, rest: Rest | None = None) -> None:
+        self.rules = rules
         self._rest = rest
         self._progress: dict[str, float] = {}
         self.given: dict[str, tuple[float, KillReason]] = {}

@@ -71,6 +71,7 @@ from spillway.schedulers.model.decisions import Decision, Pause
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
+from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Policy, Running, warnings_of
 
@@ -154,7 +155,7 @@ class Session(native.SessionCore):
         self.dependents = Dependents(self)
         self.cancellations = Cancellations(self)
         self.outages = Outages(terms.on_outage)
-        self.notices = Notices(terms.site or Site(), terms.suspend, terms.rest)
+        self.notices = Notices(terms.preemption or Preemption(terms.site or Site()), terms.rest)
         self.notebook: dict[str, Any] = {}
         self._machine: Machine | None = None
         self.book: Book

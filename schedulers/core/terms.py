@@ -13,6 +13,7 @@ from spillway.schedulers.core.preemption import Rest
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.model.job import Job, Lives
 from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 
@@ -57,8 +58,8 @@ class Terms:
         Intervals of a job's burst buffers and bandwidth, around that of its nodes; default: the interval of its nodes.
     site
         Partitions, shares and pools; default: no site.
-    suspend
-        Mode that is played where the site suspends jobs (:class:`spillway.schedulers.model.preemption.Preemption`).
+    preemption
+        Which jobs may preempt which; default: as the site states, where it suspends no jobs.
     rest
         Profile of the rest of a suspended job; needed if jobs are suspended.
     on_outage
@@ -78,6 +79,6 @@ class Terms:
     demand: Demand | None = None
     lives: Callable[[Job], Lives | None] | None = None
     site: Site | None = None
-    suspend: str = ""
+    preemption: Preemption | None = None
     rest: Rest | None = None
     on_outage: OnOutage = OnOutage.CONTINUE
