@@ -106,7 +106,7 @@ def _run_grids(
     conclude: Conclusion | None,
 ) -> int:
     campaign, count = campaigns[0], conclude.shakes if conclude is not None else 0
-    simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
+    simulator = simulator_command(campaign)
     inputs, grids, runs, shaken = _prepare(campaigns, root, console, conduct, count)
     tasks = [
         Task(run, root, campaign, simulator, inputs.assumed(run.workload, run.platform, run.policy)) for run in runs

@@ -26,7 +26,7 @@ from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX, PlayerResult
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import session_of
-from spillway.experiments.run.spec import Engine, RunSpec, Task, Transport
+from spillway.experiments.run.spec import Engine, Playing, RunSpec, Task, Transport
 from spillway.simulator.reading.events import drains
 
 if TYPE_CHECKING:
@@ -113,22 +113,23 @@ def play_over_zmq(
     return PlayerResult(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 
 
-def simulator_command(engine: Engine, transport: Transport, image: str = "") -> tuple[str, ...]:
-    """Command of the simulator that a campaign needs in a separate process; empty where it runs in this one.
+def simulator_command(played: Playing | RunSpec) -> tuple[str, ...]:
+    """Command of the simulator that a run needs in a separate process; empty where it runs in this one.
 
     Raises
     ------
     SpecError
         Batsim is requested and not installed, or an image without its engine.
     """
+    engine = played.engine
     if engine is Engine.DOCKER:
         from spillway.experiments.run import docker_engine
 
-        return docker_engine.command(image)
-    if image:
-        raise SpecError(f"an image ({image}) is for the engine 'docker', but the engine is {engine.value!r}")
+        return docker_engine.command(played.image)
+    if played.image:
+        raise SpecError(f"an image ({played.image}) is for the engine 'docker', but the engine is {engine.value!r}")
     if engine is not Engine.BATSIM:
-        if transport is not Transport.ZMQ:
+        if played.transport is not Transport.ZMQ:
             return ()
         return (sys.executable, *OURS, "--engine", engine.value, "--no-wall-clock", "--fail-on-deadlock")
     given = os.environ.get(BATSIM_VARIABLE, "")

@@ -127,8 +127,7 @@ def keep_reasons(folder: Path, *, trust: bool) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         scratch = Path(temporary)
         (scratch / folders.INPUTS).symlink_to((root / folders.INPUTS).resolve())
-        simulator = simulator_command(run.engine, run.transport)
-        execute(Task(run, scratch, Playing(explain=True, uncontended=False), simulator))
+        execute(Task(run, scratch, Playing(explain=True, uncontended=False), simulator_command(run)))
         again = scratch / run.id
         if (again / "jobs.csv").read_bytes() != (folder / "jobs.csv").read_bytes():
             raise SpecError(

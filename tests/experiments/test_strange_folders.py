@@ -13,7 +13,7 @@ import pytest
 import spillway as sw
 from spillway.base.errors import InputError, OptionError, SpillwayError
 from spillway.experiments.cli import main
-from spillway.experiments.run import manifest
+from spillway.experiments.run import docker_engine, manifest
 
 RUN = ["run", "kth-like:jobs=5", "--platform", "tiny", "-p", "fcfs", "--no-plots", "--no-replay"]
 MINE = "years of work\n"
@@ -209,8 +209,8 @@ def test_code_is_ours_by_its_place(
         assert Path("RAN").exists()
 
 
-def test_an_image_is_code(got: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A container's image that a folder names was fetched and run."""
+def test_an_image_is_code(got: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A container's image that a folder names was fetched and run; with trust it is run, and not the default one."""
     run = run_of(got)
     record = json.loads((run / "run.json").read_text())
     record["configuration"] |= {"engine": "docker", "image": "stranger/batsim"}
@@ -218,6 +218,10 @@ def test_an_image_is_code(got: Path, capsys: pytest.CaptureFixture[str]) -> None
     seal(run)
     assert main(COMMANDS["explain"](got)) == 2
     assert "the image 'stranger/batsim' is code from outside" in capsys.readouterr().err
+    asked: list[str] = []
+    monkeypatch.setattr(docker_engine, "command", lambda image: asked.append(image) or ("false",))
+    assert main([*COMMANDS["explain"](got), "--trust"]) != 0
+    assert asked == ["stranger/batsim"]
 
 
 def test_results_of_a_call_are_read_through_the_same_door(got: Path) -> None:
