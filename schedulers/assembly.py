@@ -468,7 +468,7 @@ class SessionSpec:
 
     def _of_site(self) -> SiteOptions:
         """Options of the policy from the site's parameters; no options if the policy takes no site parameters."""
-        given, entry = str(self.policy.session.get("site") or ""), find_policy(self.policy.policy)
+        given, entry = self.policy.site, find_policy(self.policy.policy)
         if not given or not getattr(entry.cls, "site_parameters", False):
             return SiteOptions({}, ())
         return site_options(parse_site(site_setting(given)), entry.options(), self.policy.options)
@@ -479,7 +479,7 @@ class SessionSpec:
         words = self._of_site().words(given)
         notes = [f"policy {policy}: {words}"] if words else []
         orders = [f"{name}={MULTIFACTOR}" for name, value in given.items() if show(value) == MULTIFACTOR]
-        site = parse_site(site_setting(str(self.policy.session.get("site") or "")) or "{}")
+        site = parse_site(site_setting(self.policy.site) or "{}")
         options = {option_info.name for option_info in find_policy(policy).options()}
         if len({partition.tier for partition in site.partitions}) > 1 and "order" not in options:
             notes.append(

@@ -46,6 +46,11 @@ class PolicySpec:
         help="whether this policy follows the published experiment to the letter; default: thesis_literal",
     )
 
+    @property
+    def site(self) -> str:
+        """Text or file of the site; "" without one."""
+        return str(self.session.get("site") or "")
+
 
 @dataclass(frozen=True)
 class ModelSpec:

@@ -209,8 +209,7 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     """
     found = []
     for campaign in campaigns:
-        texts = {str(spec.session.get(sessions.SITE, "")) for spec in campaign.policies}
-        sites = [parse_site(text) for text in sorted(texts) if text]
+        sites = [parse_site(text) for text in sorted({spec.site for spec in campaign.policies}) if text]
         if sites:
             tables = sorted(set().union(*map(played_of, sites)))
             kept: dict[str, Any] = {"site_fields": True, "site_tables": tuple(tables)}

@@ -314,7 +314,7 @@ class Inputs:
         """
         for note in SessionSpec(spec).notes():
             self.note(note, workload, folded=False)
-        text = str(spec.session.get(sessions.SITE) or "")
+        text = spec.site
         if not text:
             return
         site = parse_site(text)
@@ -425,7 +425,7 @@ class Inputs:
         }
         if facts.book["rows"]:
             found["book"] = facts.book
-        if text := str(policy.session.get(sessions.SITE) or ""):
+        if text := policy.site:
             from spillway.experiments.site.shown import not_played
 
             found["site"] = not_played(parse_site(text))

@@ -205,8 +205,7 @@ def varied(base: Campaign, knob: Knob) -> Campaign:
 
 def site_of(policy: PolicySpec) -> Site | None:
     """The site of a policy's session; ``None`` without one."""
-    text = str(policy.session.get(SITE) or "")
-    return parse_site(text) if text else None
+    return parse_site(policy.site) if policy.site else None
 
 
 def _site(site: Site | None, values: Mapping[str, str]) -> Site:
