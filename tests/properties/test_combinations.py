@@ -61,12 +61,12 @@ def specs(policy: str, model: str) -> Iterator[SessionSpec]:
 
 def verdict(chosen: SessionSpec) -> str:
     """The reason for refusal, without the names of the parts; empty where the session is assembled."""
-    cls, words = POLICIES[chosen.policy].cls.__name__, answer(chosen.session)
-    life = split_spec(chosen.settings["bb_life"])[0]
+    cls, words = POLICIES[chosen.policy.policy].cls.__name__, answer(chosen.session)
+    life = split_spec(chosen.policy.session["bb_life"])[0]
     for name, part in (
         (f"policy {cls}", "policy"),
         (f"--bb-life {life}", "life"),
-        (f"--model {chosen.model}", "model"),
+        (f"--model {chosen.model.name}", "model"),
     ):
         words = re.sub(rf"{name}(?=[ :])", f"{name.split()[0]} {{{part}}}", words, count=1)
     return words

@@ -103,7 +103,8 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
         spec = session_spec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
         try:
             for site in (settings["site"], ""):  # a site states its options, too
-                dataclasses.replace(spec, settings={**settings, "site": site}).session()
+                there = dataclasses.replace(spec.policy, session={**settings, "site": site})
+                dataclasses.replace(spec, policy=there).session()
         except OptionError:
             continue
         return spec
