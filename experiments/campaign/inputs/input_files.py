@@ -225,8 +225,7 @@ class Inputs:
         path, facts, other = workload.path, self._facts[workload.path], workload
         if SITE_WAIT in sessions.needed_fields(policy):
             other = facts.at_site or workload
-        site = str(policy.session.get(sessions.SITE) or "")
-        if grace_s := parse_site(site).scheduler.grace_s if site else 0.0:
+        if grace_s := parse_site(policy.site).scheduler.grace_s if policy.site else 0.0:
             other = self._with_grace(other, grace_s)
         if other is workload:
             return workload
