@@ -8,7 +8,7 @@ Slurm's documentation, "Slurm Burst Buffer Guide"; observed behaviour of its ver
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -113,16 +113,21 @@ class Slurm(Life):
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
         """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""
-        view = yield from _without_failed(view)
+        through = yield from _reject_failed(view)
+        if through:
+            view = _without(view, through)
         if self.policies_give and isinstance(policy, BufferGiver):
-            yield from policy.with_buffers_first(view)
+            for decision in policy.with_buffers_first(view):
+                if isinstance(decision, Start) and _fails(decision.job):  # its buffer was set up in no time
+                    yield Reject(decision.job, _NOT_MADE)
+                else:
+                    yield decision
             return
-        through: set[str] = set()
         while True:
             freed = yield from self._pass(policy, view, through)
             if not freed:
                 return  # otherwise once more: perhaps no other message comes
-            view = view.showing(tuple(job for job in view.queue if job.id not in through), view.held)
+            view = _without(view, through)
 
     def _pass(self, policy: Policy, view: View, through: set[str]) -> Generator[Decision, None, bool]:
         """Decide on buffers and nodes; return whether the policy rejected a job with a buffer, which is free now.
@@ -130,6 +135,9 @@ class Slurm(Life):
         Jobs that started or were rejected are added to ``through``.
         """
         yield from self._give(view, apart_s(policy))
+        if failed := (yield from _reject_failed(view)):  # set up in no time
+            through |= failed
+            return True
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
         if view.notes is not None:
             for job in view.queue:
@@ -238,22 +246,31 @@ class Standby(Slurm):
             yield WakeAt(max(min(later), view.now_s + 1e-3))
 
 
-def _without_failed(view: View) -> Generator[Decision, None, View]:
-    """Reject jobs whose buffers were set up and could not be made; return the pass without them."""
+_NOT_MADE = "its burst buffer could not be made"
+
+
+def _fails(job: Job) -> bool:
+    """Whether a job's burst buffer is set up, and cannot be made."""
+    return job.bb_bytes > 0 and job.extras.get(FAILS_FIELD) is True
+
+
+def _reject_failed(view: View) -> Generator[Decision, None, set[str]]:
+    """Reject jobs whose buffers were set up and could not be made, which frees their buffers; return their ids."""
     failed = [
         job
         for job in (view.queue if view.filled_s else ())
-        if job.extras.get(FAILS_FIELD) is True and job.id in view.filled_s and job.id in view.held
+        if _fails(job) and job.id in view.filled_s and job.id in view.held
     ]
-    if not failed:
-        return view
     for job in failed:
         holding = view.held[job.id]
         view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
-        yield Reject(job, "its burst buffer could not be made")
-    ids = {job.id for job in failed}
-    left = {name: holding for name, holding in view.held.items() if name not in ids}
-    return view.showing(tuple(job for job in view.queue if job.id not in ids), left)
+        yield Reject(job, _NOT_MADE)
+    return {job.id for job in failed}
+
+
+def _without(view: View, through: Collection[str]) -> View:
+    """The pass without jobs that have started or were rejected."""
+    return view.showing(tuple(job for job in view.queue if job.id not in through), view.held)
 
 
 def apart_s(policy: Policy) -> float:

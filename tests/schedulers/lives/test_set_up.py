@@ -50,6 +50,18 @@ def test_a_buffer_that_cannot_be_made(policy: str, life: str) -> None:
     assert story.starts == {"second": pytest.approx(96, abs=1.1 if policy == "slurm-backfill" else 0.02)}
 
 
+@pytest.mark.parametrize(("policy", "start_s"), [("fcfs", 0), ("easy", 0), ("slurm-backfill", 30)])
+def test_a_buffer_that_becomes_free_is_given_and_filled_at_once(policy: str, start_s: float) -> None:
+    """First's buffer cannot be made, which is seen at once; second gets it and starts in this pass, or Slurm's next."""
+    jobs = [
+        job("first", 0, 2, "short", walltime=60, bb=10 * GB, bb_fails=True),
+        job("second", 0, 2, "short", walltime=60, bb=10 * GB),
+    ]
+    story = play(TINY, session_spec(policy, settings={"bb_life": "slurm"}), jobs, PROFILES)
+    assert story.refused == {"first": "its burst buffer could not be made"}
+    assert story.starts == {"second": pytest.approx(start_s, abs=0.02)}
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_drawn_failures(share: float) -> None:
     """One draw for each job, by its id: the same in each run, about the share of them."""
