@@ -11,12 +11,14 @@ Slurm, *slurm.conf*, ``SchedulerParameters``, ``bf_licenses``; Kopanski, master'
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from spillway.base.errors import OptionError
+from spillway.base.options import Value
 from spillway.base.plugins import split_spec
 from spillway.experiments.trials.disciplines import SAFETY
 from spillway.experiments.trials.play import simulate
@@ -179,17 +181,16 @@ class _LargeJobObserver(Observer):
 
 @dataclass(frozen=True)
 class BuiltinPolicy:
-    """A built-in policy in this process: its name in tables, its options, and settings of the session."""
+    """A built-in policy in this process, with its name in tables."""
 
     name: str
-    policy: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    policy: PolicySpec
 
     @classmethod
     def of(cls, text: str) -> BuiltinPolicy:
         """Read a policy in the form of the command line; raise :class:`~spillway.base.errors.OptionError`."""
-        return cls(text, *split_spec(text))
+        name, options = split_spec(text)
+        return cls(text, PolicySpec(name, options={**options}))
 
     def check(self) -> None:
         """Raise :class:`~spillway.base.errors.OptionError` if it cannot play the cases."""
@@ -197,21 +198,19 @@ class BuiltinPolicy:
             self._spec(case).check()
 
     def _spec(self, case: StarvationCase) -> SessionSpec:
-        policy = PolicySpec(self.policy, options={**self.options}, session={**self.settings, **case.settings})
-        return SessionSpec(policy, ModelSpec("rigid"))
+        session = {**self.policy.session, **case.settings}
+        return SessionSpec(dataclasses.replace(self.policy, session=session), ModelSpec("rigid"))
 
     def starts(self, case: StarvationCase) -> Starts:
         """Play a case; return the starts of its jobs."""
-        if fields := getattr(find_policy(self.policy).cls, "needs_fields", ()):
+        if fields := getattr(find_policy(self.policy.policy).cls, "needs_fields", ()):
             raise NotPlayed(f"jobs state no {', '.join(fields)}")
         spec, seen = self._spec(case), _LargeJobObserver()
         try:
             spec.check()
         except OptionError as error:
             raise NotPlayed(str(error)) from None
-        needs = spec.needs()
-        session = spec.session(seen)
-        simulate(case.world, InProcessLink(session), needs=needs)
+        simulate(case.world, InProcessLink(spec.session(seen)), needs=spec.needs())
         return case.from_first(seen.at_s)
 
 
@@ -233,16 +232,25 @@ class OutsideScheduler:
         return case.from_first(played.starts)
 
 
-SLURM = {"release": "24.11", "bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sched_delay": 0}
+SLURM: dict[str, Value] = {
+    "release": "24.11",
+    "bf_interval": 1,
+    "bf_resolution": 1,
+    "sched_interval": 1,
+    "batch_sched_delay": 0,
+}
 """Options of Slurm's schedulers: passes every second, for jobs of seconds."""
 
-_LIFE = {"bb_life": "slurm"}
+_LIFE: dict[str, Value] = {"bb_life": "slurm"}
+
+_OURS = PolicySpec("slurm-backfill", options=SLURM, session=_LIFE)
+_PLANNED = dataclasses.replace(_OURS, options={**SLURM, "bf_licenses": True})
 
 VARIANTS = (
-    BuiltinPolicy("slurm-backfill", "slurm-backfill", SLURM, _LIFE),
-    BuiltinPolicy("slurm-backfill:bf_licenses=true", "slurm-backfill", {**SLURM, "bf_licenses": True}, _LIFE),
+    BuiltinPolicy("slurm-backfill", _OURS),
+    BuiltinPolicy("slurm-backfill:bf_licenses=true", _PLANNED),
     *map(BuiltinPolicy.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
-    BuiltinPolicy("easy --bb-life slurm", "easy", settings=_LIFE),
+    BuiltinPolicy("easy --bb-life slurm", PolicySpec("easy", session=_LIFE)),
 )
 """Slurm's policy with a site's options, and EASY with the possible scopes of its reservations: the first rows."""
 

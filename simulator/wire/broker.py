@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from spillway.core import Loop, LoopOptions, Totals
@@ -274,22 +274,12 @@ def _check_options(options: SimulationOptions) -> None:
 
 
 def _loop_options(options: SimulationOptions, machines: Machines, progress: bool) -> LoopOptions:
-    """The options that the loop needs."""
-    rules, needed = options.rules, LoopOptions()
-    needed.decimals = rules.decimals
-    needed.sized = rules.sized
-    needed.late_calls = rules.late_calls
-    needed.reprints = rules.reprints
-    needed.kills_again = rules.kills_again
-    needed.forward_profiles = options.forward_profiles
-    needed.dynamic_jobs = options.dynamic_jobs
-    needed.acknowledge_dynamic_jobs = options.acknowledge_dynamic_jobs
-    needed.profile_reuse = options.profile_reuse
-    needed.compute_sharing = options.compute_sharing
-    needed.storage_sharing = options.storage_sharing
-    needed.energy = options.energy
-    needed.no_scheduler = options.no_scheduler
-    needed.wall_clock = options.wall_clock
+    """The options that the loop needs: those of its fields, and further ones."""
+    needed = LoopOptions()
+    for stated in (options.rules, options):
+        for field in fields(stated):
+            if hasattr(needed, field.name):
+                setattr(needed, field.name, getattr(stated, field.name))
     needed.most_idle_calls = MOST_IDLE_CALLS
     needed.progress_every = options.progress_every if progress else 0
     needed.set_own_way(*machines.own_way)

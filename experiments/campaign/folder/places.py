@@ -23,9 +23,8 @@ from spillway.experiments.run.spec import Campaign, WorkloadSpec
 
 RECORD = "comparison.json"
 _DIGITS = 7
-_LOOKS = ("plots", "figures", "width", "style", "tables")
-_SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport")
-"""Fields of a campaign that no run's schedule depends on: runs are kept when they change."""
+_DECIDING = ("workloads", "platforms", "policies", "models", "seeds", "engine", "image", "events")
+"""Fields of a campaign that runs' schedules depend on; runs are kept when others change."""
 
 
 def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
@@ -38,7 +37,7 @@ def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
     """
     sources = checksums(campaign.workloads)
     first, *more = sources
-    asked = {key: value for key, value in msgspec.to_builtins(campaign).items() if key not in _SHOWN_ONLY}
+    asked = {key: value for key, value in msgspec.to_builtins(campaign).items() if key in _DECIDING}
     text = msgspec.json.encode([asked, sources], order="deterministic")
     name = f"{first}+{len(more)}" if more else first
     return below / f"{prefix}{slug(name)}-{hashlib.sha256(text).hexdigest()[:_DIGITS]}"

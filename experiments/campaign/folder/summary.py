@@ -15,6 +15,7 @@ from spillway.analysis.document.terminal import show
 from spillway.analysis.document.text import to_csv, to_latex
 from spillway.analysis.measures.metrics import Summary, mean, summarise
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
+from spillway.analysis.tables.campaign import NAMES
 from spillway.analysis.tables.jobs import read_run
 from spillway.analysis.tables.outages import lost_node_hours
 from spillway.base.units import number
@@ -23,7 +24,6 @@ from spillway.experiments.campaign.folder.reuse import Validity
 from spillway.experiments.run import folders, provenance
 from spillway.experiments.run.spec import Playing, RunSpec
 
-NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))
 TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s", "decision_p50_s", "decision_p99_s", "wall_s", "peak_rss_bytes")
 OTHER_CODE = "other_code"
