@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 
 from spillway.base import limits
 from spillway.base.files import parse_toml
+from spillway.base.options import describe
 from spillway.core import Resource
 from spillway.experiments.site.site_import import imported_texts
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
@@ -137,18 +139,11 @@ class _WatchedPolicy(SlurmBackfill):
 def policy(recording: Recording, look: _PriorityProbe, *, passes: bool) -> SlurmBackfill:
     """The policy with the settings of that Slurm."""
     settings = recording.settings
+    stated = {re.sub("_(s|min)$", "", name): value for name, value in msgspec.structs.asdict(settings).items()}
     return _WatchedPolicy(
+        **{info.name: stated[info.name] for info in describe(SlurmBackfill) if info.name in stated},
         look=look,
         order="multifactor" if recording.site else "fcfs",
-        release=settings.release,
-        select=settings.select,
-        bf_interval=settings.bf_interval_s,
-        bf_max_job_test=settings.bf_max_job_test,
-        bf_window=settings.bf_window_min,
-        bf_resolution=settings.bf_resolution_s,
-        sched_interval=settings.sched_interval_s,
-        batch_sched_delay=settings.batch_sched_delay_s,
-        bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
         recorded=RecordedPasses(
