@@ -94,7 +94,8 @@ class Machines:
             names = ", ".join(sorted(platform.hosts[i].name for i in found[Role.MASTER])) or "no host"
             raise SimulatorInputError(
                 f"{platform.source or 'the platform'}: exactly one host must have the role master, found {names}; "
-                f"name it with -m or -r HOST:master"
+                f"call it master_host, give it the property role with the value master, or name it to "
+                f"'spillway simulate' with -m or -r HOST:master"
             )
         self.master_host = found[Role.MASTER][0]
         key = numbered if by_number else str

@@ -22,6 +22,8 @@ from spillway.platforms.io_paths import has_file_system
 from spillway.platforms.model import Platform
 from spillway.platforms.simgrid.annotate import annotate, states_paths
 from spillway.platforms.simgrid.xml_reader import parse_platform
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.world.machines import Machines
 from spillway.workloads.conversion.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.conversion.needs import Needs, StatedSize, fitting_nodes, rounded_up
 from spillway.workloads.logs.omissions import shortened
@@ -135,13 +137,17 @@ def load(spec: PlatformSpec) -> Machine:
     PlatformError
         There is no such machine, or its description is wrong.
     SpecError
-        It has no compute node.
+        It has no compute node, or not one host with the role master.
     """
     if spec.changes:
         return _changed(spec)
     if spec.source.endswith((".xml", ".xml.xz")):
         xml, notes = _with_paths(_text(spec.source), spec.source)
         platform = parse_platform(xml, spec.source)
+        try:
+            Machines(platform, {})
+        except SimulatorInputError as error:
+            raise SpecError(str(error)) from None
     else:
         xml, platform = generate_and_build(_description_of(spec.source))
         notes = _assumed(spec.source)

@@ -229,6 +229,16 @@ def test_a_changed_machine() -> None:
     assert 'bandwidth="5208MBps"' in machine.xml
 
 
+def test_a_machine_without_a_master_is_refused(tmp_path: Path) -> None:
+    """Before a run; it was a failed run, with exit code 1 and options that 'run' does not have."""
+    text = '<platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf"/></zone></platform>'
+    (tmp_path / "p.xml").write_text(text)
+    with pytest.raises(
+        SpecError, match="exactly one host must have the role master, found no host; call it master_host"
+    ):
+        load(PlatformSpec(source=str(tmp_path / "p.xml")))
+
+
 @pytest.mark.parametrize(("source", "now"), [("fit:97", 120), ("fit:192", 192), ("fit:1500", 1504)])
 def test_a_machine_made_for_a_log_can_be_resized(source: str, now: int) -> None:
     """Of a log without starts; 'answer' asked itself for 10 % more nodes, and ended with an error about it."""
