@@ -382,6 +382,26 @@ def whole_parts(parts: list[Any]) -> list[Any]:
     return found
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def refuse_halves(text: str, value: Any) -> None:
+    """Refuse values of a JSON text with half a character (``\\ud800`` alone), which no file and no message can hold.
+
+    Raises
+    ------
+    InputError
+        With the escape.
+    """
+    if _HALF.search(text) is None:
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half_of = error.object[error.start]
+        raise InputError(f"has half a character (\\u{ord(half_of):x} without its other half)") from None
+
+
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
     """Read JSON text with the hooks of :func:`json.loads`.
 
@@ -391,9 +411,11 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
         It is no JSON, or exceeds the limits; the message states line and column if they are known.
     """
     try:
-        value = json.loads(text if isinstance(text, str) else text_of(text), **hooks)
+        text = text if isinstance(text, str) else text_of(text)
+        value = json.loads(text, **hooks)
         if isinstance(value, dict | list):
             refuse_nesting(value)
+        refuse_halves(text, value)
     except json.JSONDecodeError as error:
         raise InputError(f"not a JSON text: {error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:

@@ -15,10 +15,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from spillway.base.files import number_fault, plain_json, refuse_nesting
+from spillway.base.files import number_fault, plain_json, refuse_halves, refuse_nesting
 from spillway.base.limits import NESTING, InputError
 from spillway.protocol.fields import AMOUNT, INSTANT, INT32, NUMBER, WHOLE, is_whole
 from spillway.protocol.jobs import ID_STOPS, NO_WALLTIME, check_size, read_job
+from spillway.protocol.limits import LONGEST_NAME
 from spillway.workloads.batsim.batsim5 import READ_AS_4, from_batsim5
 from spillway.workloads.batsim.profiles import LocatedMembers, are_plain, check_profile, check_references
 from spillway.workloads.batsim.workload import BEGINS_FIELD, Workload, WorkloadJob
@@ -159,10 +160,11 @@ def _finite(text: str) -> float:
 
 def _decode(data: bytes | str, where: str) -> Any:
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8")
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
         top = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
         if isinstance(top, dict | list):
             refuse_nesting(top)
+        refuse_halves(text, top)
         _refuse_repeated(top, f"{where}: $")
     except json.JSONDecodeError as error:
         raise WorkloadError(f"not a JSON text: {error.msg} (column {error.colno})", f"{where}:{error.lineno}") from None
@@ -243,6 +245,8 @@ def _plain_jobs(value: list[Any], profiles: dict[str, dict[str, Any]]) -> tuple[
     except msgspec.ValidationError:
         return None
     names = {str(row.id) for row in rows}
+    if max(map(len, names), default=0) * 4 > _LONGEST_ID:
+        return None
     if len(names) < len(rows) or not profiles.keys() >= {row.profile for row in rows}:
         return None
     if any(profile["type"] == "parallel" for profile in profiles.values()):
@@ -260,9 +264,14 @@ def _plain_jobs(value: list[Any], profiles: dict[str, dict[str, Any]]) -> tuple[
     return tuple(jobs)
 
 
+_LONGEST_ID = LONGEST_NAME - len("w0!")
+"""Longest id (bytes): in messages it comes after its workload's name."""
+
+
 def _is_id(value: Any) -> bool:
     if isinstance(value, str):
-        return bool(value) and not any(sign in value for sign in _FORBIDDEN_IN_ID)
+        is_short = len(value.encode()) <= _LONGEST_ID
+        return bool(value) and is_short and not any(sign in value for sign in _FORBIDDEN_IN_ID)
     return is_whole(value)
 
 
@@ -271,7 +280,8 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
         raise WorkloadError(f"a job must be an object, got {_shown(item)}", f"{where}[{index}]")
     fields = LocatedMembers(item, f"{where}[{index}]")
     if not _is_id(fields.required("id")):
-        words = f"a whole number, or a text that is not empty and without {' '.join(_FORBIDDEN_IN_ID)}"
+        without = " ".join(_FORBIDDEN_IN_ID)
+        words = f"a whole number, or a text that is not empty, has at most {_LONGEST_ID} bytes and is without {without}"
         raise fields.wrong("id", words, item["id"])
     subtime, walltime, res, name = read_job(fields)
     if subtime < 0:

@@ -75,6 +75,16 @@ def are_plain(profiles: dict[str, Any]) -> bool:
     return True
 
 
+OLD_TYPES = {
+    "msg_par": "parallel",
+    "msg_par_hg": "parallel_homogeneous",
+    "msg_par_hg_tot": "parallel_homogeneous_total",
+    "msg_par_hg_pfs": "parallel_homogeneous_pfs",
+    "msg_par_hg_pfs0": "parallel_homogeneous_pfs",
+}
+"""Types of older versions of Batsim, and their present names."""
+
+
 def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     """Check one profile object.
 
@@ -97,7 +107,9 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     kind = profile.get("type")
     if not isinstance(kind, str) or kind not in PROFILE_FIELDS:
         known = ", ".join(sorted(PROFILE_FIELDS))
-        raise WorkloadError(f"profile type must be one of {known}; got {_shown(kind)}", f"{where}.type")
+        new = OLD_TYPES.get(kind, "") if isinstance(kind, str) else ""
+        now = f" (older Batsim: it is called {new} now)" if new else ""
+        raise WorkloadError(f"profile type must be one of {known}; got {_shown(kind)}{now}", f"{where}.type")
     fields = LocatedMembers(profile, where, f"a profile of type {kind!r}")
     read_fields(kind, fields)
     if fields.integer("ret", 0) < 0:

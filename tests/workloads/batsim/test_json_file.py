@@ -30,7 +30,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 seconds = st.one_of(st.integers(0, 10**9), st.floats(0, 1e9, allow_nan=False))
 jobs = st.builds(
     WorkloadJob,
-    id=st.one_of(st.integers(1 - (1 << 63), (1 << 63) - 1), st.text("abcXYZ_-. é\ud800", min_size=1)),
+    id=st.one_of(st.integers(1 - (1 << 63), (1 << 63) - 1), st.text("abcXYZ_-. é", min_size=1)),
     subtime=seconds,
     res=st.just(2),
     profile=st.sampled_from(sorted(PROFILES)),
@@ -105,6 +105,23 @@ def test_malformed_file_has_its_message(name: str) -> None:
 def test_every_malformed_file_is_expected() -> None:
     """No file of the folder is without its message here."""
     assert {path.stem for path in (DATA / "workloads" / "malformed").iterdir()} == set(MALFORMED)
+
+
+@pytest.mark.parametrize(("id_", "profile", "more", "words"), [
+    ("a" * 253, "delay", "", "'id' must be a whole number, or a text that is not empty, has at most 252 bytes"),
+    ("ü" * 127, "delay", "", "has at most 252 bytes"),
+    ("jobid", "delay", ', "user": "\\ud800"', "has half a character (\\ud800 without its other half)"),
+    ("jobid", "msg_par_hg", "", "got 'msg_par_hg' (older Batsim: it is called parallel_homogeneous now)"),
+])  # fmt: skip
+def test_runs_that_would_fail_are_refused_before(id_: str, profile: str, more: str, words: str) -> None:
+    """They were failed runs: by the scheduler's limit, and by a fault of the core."""
+    job = f'{{"id": "{id_}", "subtime": 0, "res": 1, "profile": "p"{more}}}'
+    text = f'{{"nb_res": 4, "jobs": [{job}], "profiles": {{"p": {{"type": "{profile}", "delay": 1}}}}}}'
+    with pytest.raises(WorkloadError) as caught:
+        parse_batsim(text)
+    assert words in str(caught.value)
+    good = text.replace(id_, "ü" * 126).replace("\\ud800", "\\ud83d\\ude00").replace("msg_par_hg", "delay")
+    assert len(parse_batsim("\ufeff".encode() + good.encode()).jobs) == 1
 
 
 def test_layout_is_one_line_per_job(tmp_path: Path) -> None:
