@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from spillway.base.units import many
 from spillway.workloads.logs.book import Fate
-from spillway.workloads.logs.record import FAILED, PENDING, PIECE, REQUEUED, RUNNING
+from spillway.workloads.logs.record import FAILED, PENDING, PIECE, REQUEUED, RESIZING, RUNNING
 from spillway.workloads.logs.table import Ints, JobTable, coded
 
 ATTEMPT = "earlier attempt of a requeued job (its last one is used)"
 SNAPSHOT = "earlier state of a job (its last one is used)"
 TWICE = "line that is there twice"
+SIZE = "earlier size of a job (it is played as large as when it began, for its whole time)"
 STEP = "step of a job (its job's line is used)"
 ZERO = ".0"
 """Part of ``12.0``: step 0 of a job, or its number where a program wrote all numbers with a fraction."""
@@ -30,7 +31,7 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
     attempts
         Whether lines of the same job and submission are states of one job; else tasks of an array, unless equal.
     """
-    table, hashes = _without_steps(table, hashes)
+    table, hashes = _without_sizes(*_without_steps(table, hashes))
     number, submit = table["number"], table["submit_s"]
     if not len(table) or (not table.clusters and bool((number[1:] > number[:-1]).all())):
         return _named(table, np.zeros(1, dtype=np.int64))
@@ -76,6 +77,34 @@ def _without_steps(table: JobTable, hashes: npt.NDArray[np.int32]) -> tuple[JobT
         return replace(table, names=table.names | {"part": [""]}), hashes
     _leave_out(table, STEP, steps)
     return table.chosen(~steps), hashes[~steps] if len(hashes) else hashes
+
+
+def _without_sizes(table: JobTable, hashes: npt.NDArray[np.int32]) -> tuple[JobTable, npt.NDArray[np.int32]]:
+    """The table with one line for each job that changed its size: submission, start and size of its first line."""
+    if (resizing := table.code("state", RESIZING)) < 0:
+        return table, hashes
+    order = np.lexsort((table["start_s"], table["part"], table["cluster"], table["number"]))
+    follows = _equal(table, order, "number", "part", "cluster")
+    first = ("submit_s", "start_s", "nodes", "requested_processors", "allocated_processors", "node_list")
+    columns = {name: table[name].copy() for name in (*first, "run_s", "state")}
+    left = np.zeros(len(table), dtype=bool)
+    for place in np.flatnonzero(columns["state"][order] == resizing).tolist():
+        row = order[place]
+        if place + 1 == len(order) or not follows[place]:
+            columns["state"][row] = table.names["state"].index(RUNNING) if table.code("state", RUNNING) >= 0 else -1
+            continue
+        for name in first:
+            columns[name][order[place + 1]] = columns[name][row]
+        columns["run_s"][order[place + 1]] += max(columns["run_s"][row], 0)
+        left[row] = True
+    names = table.names["state"]
+    if (columns["state"] == -1).any():
+        columns["state"][columns["state"] == -1] = len(names)
+        names = [*names, RUNNING]
+    for name, values in columns.items():
+        table = table.with_column(name, values, names if name == "state" else None)
+    _leave_out(table, SIZE, left)
+    return table.chosen(~left), hashes[~left] if len(hashes) else hashes
 
 
 def _equal(table: JobTable, order: Ints, *names: str) -> npt.NDArray[np.bool_]:

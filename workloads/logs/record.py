@@ -64,10 +64,11 @@ NODES_REQUESTED = 1
 MEMORY_REQUESTED = 2
 """Bit of ``marks``: the memory is the user's request (else: the memory that the job used)."""
 
-STATES = ("", "completed", "failed", "cancelled", "timeout", "piece", "running", "pending", "requeued")
+STATES = ("", "completed", "failed", "cancelled", "timeout", "piece", "running", "pending", "requeued", "resizing")
 """States of jobs. ``piece``: a part of a checkpointed job, with its summary elsewhere in the log; ``requeued``: of an
-attempt after which the job may have come again (tables have it only while they are read)."""
+attempt after which the job may have come again, ``resizing``: before a job changed its size (tables have these two only
+while they are read)."""
 
-COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING, REQUEUED = STATES[1:]
+COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING, REQUEUED, RESIZING = STATES[1:]
 OF_PIECES = "piece of a checkpointed job (its summary line is used)"
 """Reason to leave a line of the state ``PIECE`` out."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from spillway.base.dates import seconds_since_1970
 from spillway.protocol.limits import LATEST_S
-from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, REQUEUED, RUNNING, TIMEOUT
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, REQUEUED, RESIZING, RUNNING, TIMEOUT
 
 UNKNOWN = {"", "unknown", "none", "n/a", "na", "<na>", "nan", "nat", "null", "(null)", "invalid", "-"}
 """Words, in lower case, for a value that is not known."""
@@ -206,7 +206,8 @@ _STATES = {
         (COMPLETED, "COMPLETED"),
         (CANCELLED, "CANCELLED"),
         (TIMEOUT, "TIMEOUT DEADLINE"),
-        (RUNNING, "RUNNING COMPLETING SUSPENDED RESIZING STAGE_OUT"),
+        (RUNNING, "RUNNING COMPLETING SUSPENDED STAGE_OUT"),
+        (RESIZING, "RESIZING"),
         (PENDING, "PENDING CONFIGURING"),
         (REQUEUED, "REQUEUED REQUEUE_HOLD REQUEUE_FED SPECIAL_EXIT PREEMPTED NODE_FAIL BOOT_FAIL LAUNCH_FAILED "
          "RECONFIG_FAIL"),

@@ -260,6 +260,26 @@ def test_pieces_of_checkpointed_jobs() -> None:
         read(lines(line(1, -1, 60, 1), head=HEAD), "log.swf")
 
 
+def test_a_job_that_changed_its_size() -> None:
+    """sacct has a line for each size, each submitted when the size changed. One job, as large as when it began: it was
+    the last piece alone, half as long and without its wait. One that had not ended has no other line."""
+    head = "JobID|State|Submit|Start|End|ElapsedRaw|NNodes"
+    day = "2024-01-02T00:"
+    text = lines(
+        f"1|RESIZING|{day}00:00|{day}00:10|{day}10:10|600|4",
+        f"1|COMPLETED|{day}20:10|{day}20:10|{day}30:10|600|3",
+        f"1|RESIZING|{day}10:10|{day}10:10|{day}20:10|600|2",
+        f"2|RESIZING|{day}00:00|{day}00:20|{day}10:10|590|4",
+        f"3|COMPLETED|{day}00:05|{day}00:30|{day}10:30|600|1",
+        head=head,
+    )
+    table = read(text)
+    found = {r.number: (r.start_s - r.submit_s, r.run_s, r.nodes, r.state) for r in records(table)}
+    assert found == {1: (10, 1800, 4, "completed"), 2: (20, 590, 4, "running"), 3: (25, 600, 1, "completed")}
+    [entry] = table.intake.book.entries(Fate.LEFT_OUT)
+    assert (entry.lines, entry.reason.partition(" (")[0]) == (2, "earlier size of a job")
+
+
 @pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress])
 def test_packed_without_a_suffix(pack: object, tmp_path: Path) -> None:
     """The packing is told by the contents."""
