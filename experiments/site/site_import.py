@@ -54,7 +54,7 @@ KINDS = (
     Kind("sacctmgr show qos -P", r"\A" + _columns("name", "priority"), read_qos),
     Kind(
         "slurm.conf",
-        r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType"
+        r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority(?!JobFactor|Tier)\w+|SelectType"
         r"|AuthType|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses)\s*=",
         read_slurm,
     ),
