@@ -371,7 +371,7 @@ def test_damaged_files_are_located():
     rng = random.Random(3)
     for path in FILES:
         text = path.read_text()
-        for _ in range(60):
+        for _ in range(30):
             damaged = text
             for _ in range(rng.randint(1, 3)):
                 place, length = rng.randrange(len(damaged)), rng.choice((1, 1, 3, 40))

@@ -241,15 +241,6 @@ def test_both_ends_say_why_the_conversation_ended(tmp_path: Path) -> None:
     assert not (tmp_path / "door").exists()
 
 
-def test_a_silent_simulator_gives_exit_code_3(service: Any) -> None:
-    """The watchdog's own exit code."""
-    running = service("fcfs", "--watchdog", "0.3")
-    running.talk(BEGINS, SUBMITTED)
-    code, log = running.end()
-    assert code == 3
-    assert "the simulator has been silent for 0.3 s after 2 exchanges, at t = 1 s" in log
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_service_cleanly(service: Any, number: signal.Signals) -> None:
     """The next message is answered with the reason; one line, the shell's exit code for the signal, no traceback."""

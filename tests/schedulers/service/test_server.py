@@ -138,13 +138,6 @@ def test_the_simulator_may_start_first(services: Any) -> None:
         assert second.wait() == 3
 
 
-def test_a_free_port_is_chosen_and_told(services: Any) -> None:
-    """The port ``*`` becomes a real one."""
-    service = services(Scripted(), watchdog_s=0.01)
-    assert service.endpoint.startswith("tcp://127.0.0.1:")
-    assert int(service.endpoint.rsplit(":", 1)[1]) > 0
-
-
 def test_a_taken_port_is_the_users_error(services: Any) -> None:
     """The message states the endpoint and the remedy."""
     first = services(Scripted())
@@ -183,17 +176,6 @@ def test_the_watchdog_bites_when_the_simulator_falls_silent(services: Any) -> No
 
 
 BAD = b'{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":[]}]}'
-
-
-def test_garbage_ends_the_service_with_its_place(services: Any) -> None:
-    """The error states the given value; the simulator receives it as its reply instead of waiting for ever."""
-    service = services(Scripted())
-    service.exchange(batsim4.encode_message(BEGINS))
-    answer = service.exchange(BAD)
-    error = service.wait()
-    assert isinstance(error, RemoteProtocolError)
-    assert error.path == "$.events[0].data"
-    assert reason_of(answer) == str(error)
 
 
 def test_a_message_of_two_frames_is_refused(services: Any) -> None:
@@ -311,20 +293,6 @@ def test_a_message_far_beyond_the_limit_is_not_even_received(services: Any) -> N
     assert "far beyond --max-message-bytes" in str(error)
 
 
-def test_a_stranger_with_a_huge_message_changes_nothing(services: Any) -> None:
-    """Neither before the first message nor later."""
-    service = services(Scripted(), max_message_bytes=1000)
-    with stranger(service.endpoint) as other:
-        other.send(b" " * 100_000)
-        time.sleep(0.05)
-    with stranger(service.endpoint) as other:
-        service.exchange(batsim4.encode_message(BEGINS))
-        other.send(b" " * 100_000)
-        for message in CONVERSATION[1:]:
-            service.exchange(batsim4.encode_message(message))
-        assert service.wait() == len(CONVERSATION)
-
-
 @pytest.mark.parametrize("plain", [b"GET / HTTP/1.1\r\n\r\n", b"\x01\x00\x01\x00", b"\x01\x00\x06\x00stray"])
 def test_bytes_that_are_no_message_change_nothing(services: Any, plain: bytes) -> None:
     """Plain connections; the last two use ZeroMQ's first protocol, with messages that state no connection."""
@@ -336,16 +304,6 @@ def test_bytes_that_are_no_message_change_nothing(services: Any, plain: bytes) -
             time.sleep(0.02)
         service.exchange(batsim4.encode_message(message))
     assert service.wait() == len(CONVERSATION)
-
-
-def test_a_simulator_that_vanishes_is_noticed_at_once(services: Any) -> None:
-    """Without a watchdog: its connection is gone."""
-    service = services(Scripted())
-    service.exchange(batsim4.encode_message(BEGINS))
-    service.socket.close()
-    error = service.wait()
-    assert isinstance(error, PeerLost)
-    assert "closed its connection after 1 exchanges" in str(error)
 
 
 def test_the_last_words_of_a_simulator_that_vanishes_are_heard(services: Any, tmp_path: Path) -> None:
