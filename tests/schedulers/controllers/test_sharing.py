@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spillway.schedulers.applications.performance import Parameters, from_parameters
 from spillway.schedulers.controllers.sharing import SHARING, Candidate, Expansion, balance
+from tests.schedulers.controllers.node_by_node import node_by_node
 
 
 def candidate(work: float, serial: float = 0.0, nodes: int = 4, io_s: float = 0.0, limit: int = 100) -> Candidate:
@@ -61,3 +64,23 @@ def test_balance_by_hand() -> None:
 def test_io_ratio_by_hand() -> None:
     """Eq. 3: 10 iterations of 15 s and 50 s of I/O: a quarter."""
     assert candidate(60.0, io_s=50.0).io_ratio(15.0) == 0.25
+
+
+@given(
+    works=st.lists(
+        st.tuples(st.floats(1.0, 500.0), st.floats(0.0, 9.0), st.integers(1, 20), st.floats(0.0, 50.0),
+                  st.integers(0, 9)), max_size=6
+    ),
+    idle=st.integers(0, 25),
+    weight=st.sampled_from([0.0, 0.5, 1.0]),
+)  # fmt: skip
+def test_the_heap_does_what_the_algorithms_say(
+    works: list[tuple[float, float, int, float, int]], idle: int, weight: float
+) -> None:
+    """Node by node with all scores anew gives the same; no application gets more than is idle, or than it can use."""
+    candidates = [candidate(*row) for row in works]
+    given_nodes = by_io(candidates, idle, weight)
+    assert given_nodes == node_by_node(candidates, idle, weight)
+    for found in (given_nodes, fair(candidates, idle)):
+        assert sum(found) <= idle
+        assert all(0 <= extra <= one.most for extra, one in zip(found, candidates, strict=True))
