@@ -19,6 +19,7 @@ HEAD = """
 import pathlib, random
 from dataclasses import dataclass
 import spillway as sw
+from spillway.schedulers.policykit.history import Usage
 from spillway.schedulers.policykit.passes import fill
 """
 
@@ -46,6 +47,7 @@ DRAWN = random.Random().random()
 HERE = pathlib.Path(__file__).parent
 TABLE = {}
 SCALE = Scale(1)
+NONE = Usage()
 NAMES = {"b", "a"}
 MADE = lambda: ["1"]  # cannot be written: made again
 LIMIT = None
@@ -59,7 +61,7 @@ def prepare():
 FIRST = sw.compare("kth-like:jobs=3", "fcfs", machine="tiny", engine="fixed").runs[0]["jobs"]
 
 def mine(view):
-    found = (DRAWN, str(HERE), TABLE, SCALE.factor, sorted(NAMES), MADE(), LIMIT, FIRST, K)
+    found = (DRAWN, str(HERE), TABLE, SCALE.factor, sorted(NAMES), MADE(), LIMIT, FIRST, NONE.node_seconds, K)
     (HERE / "seen").write_text(repr(found))
     yield from fill(view, sorted(view.queue, key=SCALE))
 
@@ -67,7 +69,7 @@ prepare()
 for K in (1, 2):
     done = sw.compare("kth-like:jobs=5", mine, machine="tiny", engine="fixed")
     seen = (HERE / "seen").read_text()
-    print(seen == repr((DRAWN, str(HERE), TABLE, 2, ["a", "b"], ["1"], 3, FIRST, K)), done.runs[0]["policy"])
+    print(seen == repr((DRAWN, str(HERE), TABLE, 2, ["a", "b"], ["1"], 3, FIRST, 0.0, K)), done.runs[0]["policy"])
 """
 
 
