@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spillway.core import Placement, StorageOrder, Timeline
 from spillway.schedulers.model.machine import Machine
 from tests.reference import layers
-from tests.reference.placement import choose_storages
+from tests.reference.comparison import shape_of
 from tests.schedulers.machine_strategies import jobs, machines, placements
 
 
@@ -48,4 +48,5 @@ def test_storages_are_chosen_as_in_plain_code(
     free = data.draw(st.lists(st.integers(-2, 12), min_size=len(machine.storages), max_size=len(machine.storages)))
     nodes = sorted(data.draw(st.sets(st.integers(0, machine.width - 1), min_size=1)))
     found = Timeline(machine).choose_storages(nodes, free, bb_bytes, order, stripes)
-    assert found == choose_storages(machine, nodes, free, bb_bytes, order, stripes=stripes)
+    on = shape_of(machine, Placement(storage_order=order))
+    assert found == layers.storages_for(on, nodes, free, bb_bytes, stripes)

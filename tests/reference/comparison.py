@@ -58,9 +58,14 @@ class Outside(Exception):
 
 
 def machine_of(machine: Machine, placement: Placement) -> spec.Machine:
-    """A machine and its rules of placement as plain data."""
+    """A machine and its rules of placement as plain data, all of which it says."""
     if machine.rows > 1 or any(pool.layer is not None for pool in machine.pools):
         raise Outside("rows, layers of resources")
+    return shape_of(machine, placement)
+
+
+def shape_of(machine: Machine, placement: Placement) -> spec.Machine:
+    """The same without rows and layers of resources."""
     nearest = tuple(tuple(row) for row in machine.nearest_storages.tolist())
     own = []
     for node, near in zip(machine.nodes, nearest, strict=True):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from spillway.core import Free, Placement, StorageOrder
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine, PoolLayer
-from tests.reference.placement import AtEnd, choose_nodes, choose_storages, links_above, own_storages
+from tests.reference import placement_rules as rules
+from tests.reference import specification as spec
+from tests.reference.comparison import job_of, shape_of
 
 
 def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocation | None:
@@ -18,24 +20,33 @@ def fit(machine: Machine, free: Free, job: Job, placement: Placement) -> Allocat
     plain = [0 if machine.pools[at].layer is not None else amount for at, amount in enumerate(pools)]
     if any(left < amount for left, amount in zip(free.pools, plain, strict=False)):
         return None
-    at_end, rack = AtEnd(free.free_bytes, [0.0] * 9), is_racked(job, placement)
+    on, rack, asked = shape_of(machine, placement), is_racked(job, placement), job_of(job, 1.0)
     for allowed in [machine.partitions[partition].nodes for partition in job.partitions] or [frozenset(free.nodes)]:
         nodes = sorted(allowed.intersection(free.nodes, *only_on(machine, job.pools).values()))
         if plain == pools:
-            first = choose_nodes(machine, nodes, free.bandwidths, job.nodes, job.io_rate, placement.node_order)
-            tried = iter([] if first is None else [(first, (), [0] * len(pools))])
+            first = rules.place(on, asked._replace(bb_bytes=0), nodes, free.free_bytes, free.bandwidths, ())
+            tried = iter([] if first is None else [(*first, [0] * len(pools))])
         else:
             own = free.free_bytes if rack else None
-            tried = layered_nodes(machine, nodes, pools, free.pools, free.bandwidths, job, own)
+            tried = layered_nodes(machine, on, nodes, pools, free.pools, free.bandwidths, job, own)
         for found, storages, taken in tried:
             chosen: tuple[int, ...] | None = storages
             if not rack:
-                order = placement.storage_order
-                chosen = choose_storages(machine, found, free.free_bytes, job.bb_bytes, order, at_end, job.stripes)
+                chosen = storages_for(on, found, free.free_bytes, job.bb_bytes, job.stripes)
             if chosen is not None:
                 held = tuple(max(amounts) for amounts in zip(plain, taken, strict=True))
                 return Allocation(found, chosen, job.bb_bytes, job.io_rate, job.lives, striped, held)
     return None
+
+
+def storages_for(
+    on: spec.Machine, nodes: Sequence[int], free_bytes: Sequence[int], bb_bytes: int, stripes: int
+) -> tuple[int, ...] | None:
+    """A storage node for each request of a job on these nodes; ``None`` where they do not fit."""
+    job = spec.Job("", 0, len(nodes), 1.0, bb_bytes=bb_bytes, stripes=stripes)
+    later = [(left, 0.0) for left in free_bytes]
+    found = rules.place(on, job, nodes, free_bytes, [rate for rate, _ in on.links], later)
+    return None if found is None else found[1]
 
 
 def is_racked(job: Job, placement: Placement) -> bool:
@@ -53,8 +64,8 @@ def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:
 
 
 def layered_nodes(
-    machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Job,
-    own: list[int] | None,
+    machine: Machine, on: spec.Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int],
+    wanted: Job, own: list[int] | None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], list[int]]]:  # fmt: skip
     """Nodes, storages and amounts of each pool, for each sufficient choice of paying layers, in order.
 
@@ -72,7 +83,7 @@ def layered_nodes(
         if any(left[place] < pools[place] for place, _ in payers):
             continue
         needed = set(free).intersection(*(layer.nodes for _, layer in payers))
-        found = _first_nodes(machine, free, needed, layers, pools, left, bandwidth, wanted, own) if needed else None
+        found = _first_nodes(on, free, needed, layers, pools, left, bandwidth, wanted, own) if needed else None
         if found is not None:
             nodes, storages, taken = found
             for place, _ in payers:
@@ -81,7 +92,7 @@ def layered_nodes(
 
 
 def _first_nodes(
-    machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, PoolLayer]]],
+    on: spec.Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, PoolLayer]]],
     pools: list[int], left: list[int], bandwidth: list[int], wanted: Job, own: list[int] | None,
 ) -> tuple[tuple[int, ...], tuple[int, ...], list[int]] | None:  # fmt: skip
     """The first nodes that links and layers permit; ``None`` where too few, or none of ``needed``, are among them."""
@@ -91,7 +102,7 @@ def _first_nodes(
             break
         if not all(any(node in layer.nodes for _, layer in several) for several in layers.values()):
             continue
-        above = links_above(machine, node) if wanted.io_rate else []
+        above = [*on.above(node)] if wanted.io_rate else []
         here = [(place, layer) for several in layers.values() for place, layer in several if node in layer.nodes]
         here = [(place, layer) for place, layer in here if layer.mode > 1]
         if any(left[place] - taken[place] * (layer.mode == 3) < pools[place] for place, layer in here):
@@ -100,7 +111,7 @@ def _first_nodes(
             continue
         storage = -1
         if own is not None:
-            near = own_storages(machine, node)
+            near = on.nearest[node][: on.own[node]]
             storage = next((storage for storage in near if left_bytes[storage] >= wanted.bb_bytes), -1)
             if storage < 0:
                 continue
