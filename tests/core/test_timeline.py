@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from spillway.core import Fit, Free, Placement, PublishedTimeline, Resource, Timeline
+from spillway.core import Fit, Free, Timeline
 from spillway.schedulers.model.job import Allocation, Lives
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from tests.schedulers.machine_strategies import job
@@ -40,27 +40,6 @@ def test_thesis_storages_are_those_of_chassis_group_rest() -> None:
     allocation = Timeline(machine).fit_now(job(5, bb_bytes=1), 1.0)
     assert allocation is not None
     assert allocation.storages == (1, 1, 0, 0, 2)
-
-
-def test_bandwidth_example_of_herbein() -> None:
-    """Section 3.4: the second job gets nodes 2 and 3 but no fourth, so it waits for the end of the first."""
-    mb = 10**6
-    links = (
-        Link("pfs", 512 * mb, -1),
-        Link("network switch 1", 384 * mb, 0),
-        Link("network switch 2", 384 * mb, 0),
-        *(Link(f"low switch {i}", 256 * mb, 2) for i in (1, 2)),
-        *(Link(f"low switch {i}", 256 * mb, 1) for i in (3, 4)),
-    )
-    machine = simple_machine(4, links=links, node_link=(3, 3, 4, 4))
-    timeline = Timeline(machine)
-    first, second = job(1, io_rate=64 * mb), job(3, io_rate=128 * mb)
-    assert timeline.fit_now(first, 100.0) == Allocation((0,), (), 0, 64 * mb)
-    timeline.reserve(0.0, 100.0, Allocation((0,), (), 0, 64 * mb))
-    left = timeline.free_bandwidth_now()
-    assert left == [448 * mb, 384 * mb, 320 * mb, 192 * mb, 256 * mb, 256 * mb, 256 * mb]
-    assert timeline.earliest_fit(second, 10.0) == Fit(100.0, Allocation((0, 1, 2), (), 0, 128 * mb))
-    assert timeline.fit_now(second, 10.0, Resource.NODES) == Allocation((1, 2, 3))
 
 
 def test_releasing_joins_segments() -> None:
@@ -189,30 +168,3 @@ def test_rounding_never_makes_a_lead_end_too_early() -> None:
     assert fit is not None
     assert fit.start_s + lead_s >= free_s > math.nextafter(fit.start_s, 0.0) + lead_s
     timeline.reserve(fit.start_s, fit.start_s + 1.0, fit.allocation)
-
-
-def test_a_negative_duration_is_refused() -> None:
-    """As without lives."""
-    timeline = Timeline(simple_machine(1))
-    with pytest.raises(ValueError, match="duration must be >= 0"):
-        timeline.earliest_fit(job(1, lives=STAGED), -1.0, 0.0)
-
-
-NODES = Allocation((0, 1))
-
-
-def timeline() -> PublishedTimeline:
-    """Two nodes, booked from 0 s to 5 s."""
-    made = PublishedTimeline(simple_machine(2), 0.0, Placement())
-    made.reserve(0.0, 5.0, NODES)
-    return made
-
-
-def test_a_refused_booking_leaves_nothing_behind() -> None:
-    """Its nodes were free, its storage node is not."""
-    made = PublishedTimeline(simple_machine(2, 1, 10), 0.0, Placement())
-    made.reserve(3.0, 5.0, Allocation((0,), (0,), 6))
-    before = made.segments()
-    with pytest.raises(ValueError, match="storage s0 has 4 free"):
-        made.reserve(0.0, 4.0, Allocation((1,), (0,), 5))
-    assert made.segments() == before

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from spillway.platforms.model import Platform
 from spillway.protocol import messages as m
+from spillway.simulator.world.machines import Machines
 
 
 def begins(nodes: int = 4, config: m.BatsimConfig | None = None, *storages: m.ResourceInfo) -> m.SimulationBegins:
@@ -26,3 +28,9 @@ def submitted(
 def completed(number: int, at: float, alloc: tuple[int, ...] = ()) -> m.JobCompleted:
     """A success."""
     return m.JobCompleted(at, f"w0!{number}", m.JobState.COMPLETED_SUCCESSFULLY, 0, alloc)
+
+
+def begins_on(platform: Platform) -> m.SimulationBegins:
+    """A platform as the simulator states it."""
+    machines = Machines(platform, {})
+    return m.SimulationBegins(0.0, machines.compute_infos, machines.storage_infos)

@@ -12,11 +12,9 @@ from spillway.platforms import parse_platform, platform_from, resolve_platform
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import ExecuteJob, Message, RejectJob, ResourceInfo, SimulationBegins
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.terms import Terms
 from spillway.schedulers.model.machine import Link, Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES
-from spillway.simulator.world.machines import Machines
-from tests.kit.messages import submitted
+from tests.kit.messages import begins_on, submitted
 from tests.kit.story import Story
 from tests.schedulers.runtimes import rigid
 
@@ -29,18 +27,12 @@ def thesis() -> Platform:
     return platform_from("thesis")
 
 
-def begins(platform: Platform) -> SimulationBegins:
-    """The simulator's first event for a platform."""
-    machines = Machines(platform, {})
-    return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos)
-
-
 @pytest.mark.parametrize("policy", ["list", "pack", "easy"])
 def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) -> None:
     """8 nodes x 8 GB/s: the link of 5 GB/s carries not even one of these nodes."""
     played = Story()
     session = Session(POLICIES[policy].build(), rigid(), observer=played)
-    session.handle(Message(0.0, (begins(thesis()),)))
+    session.handle(Message(0.0, (begins_on(thesis()),)))
     reply = session.handle(
         Message(0.0, tuple(submitted(number, 8, walltime=3600.0, io_rate=8 * GB) for number in range(4)))
     )
@@ -48,16 +40,6 @@ def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) ->
     assert set(played.refused.values()) == {
         "8 nodes x 8 GB/s: the links carry only 0; pfs (5 GB/s) carries 0 of its 96"
     }
-
-
-def test_ignorant_sessions_start_them() -> None:
-    """Without scheduled bandwidth rates are ignored."""
-    session = Session(POLICIES["easy"].build(), rigid(), terms=Terms(defaults=MachineDefaults(bandwidth=False)))
-    session.handle(Message(0.0, (begins(thesis()),)))
-    reply = session.handle(
-        Message(0.0, tuple(submitted(number, 8, walltime=3600.0, io_rate=8 * GB) for number in range(4)))
-    )
-    assert [type(event) for event in reply.events] == [ExecuteJob] * 4
 
 
 def test_the_file_states_what_the_built_platform_states() -> None:
@@ -78,7 +60,7 @@ def test_a_machine_that_states_no_links_refuses_rates() -> None:
     """It has a file system: whether a stream fits is unknown. Jobs without a rate run."""
     played = Story()
     session = Session(POLICIES["easy"].build(), rigid(), observer=played)
-    session.handle(Message(0.0, (begins(unstated()),)))
+    session.handle(Message(0.0, (begins_on(unstated()),)))
     reply = session.handle(
         Message(0.0, (submitted(0, 8, walltime=3600.0, io_rate=1), submitted(1, 8, walltime=3600.0, io_rate=0)))
     )
@@ -92,17 +74,17 @@ def test_a_machine_that_states_no_links_refuses_rates() -> None:
 def test_the_file_systems_bandwidth_can_be_said() -> None:
     """5 GB/s for all hosts without a value in the platform; a value there counts."""
     said = MachineDefaults(pfs_bytes_per_s=5 * GB)
-    machine = Machine.from_simulation_begins(begins(unstated()), said)
+    machine = Machine.from_simulation_begins(begins_on(unstated()), said)
     assert machine.links == (Link("pfs", 5 * GB, -1),)
     assert set(machine.node_link) == set(machine.storage_link) == {0}
     assert not machine.unknown_bandwidth
-    stated = Machine.from_simulation_begins(begins(thesis()), MachineDefaults(pfs_bytes_per_s=GB))
+    stated = Machine.from_simulation_begins(begins_on(thesis()), MachineDefaults(pfs_bytes_per_s=GB))
     assert stated.links == (Link("pfs", 5 * GB, -1),)
 
 
 def test_a_node_without_a_path_is_no_node_without_limit() -> None:
     """One of 96 nodes states nothing: rates are refused, and the node is named."""
-    event = begins(thesis())
+    event = begins_on(thesis())
     first = msgspec.structs.replace(event.compute_resources[3], properties={"location": "g0/c0/r1"})
     event = msgspec.structs.replace(
         event, compute_resources=(*event.compute_resources[:3], first, *event.compute_resources[4:])
@@ -113,7 +95,7 @@ def test_a_node_without_a_path_is_no_node_without_limit() -> None:
 
 def test_the_trunk_is_what_all_traffic_crosses() -> None:
     """A tree of two switches: nodes and storage nodes share the file system's link and the core's."""
-    machine = Machine.from_simulation_begins(begins(platform_from("tiny")))
+    machine = Machine.from_simulation_begins(begins_on(platform_from("tiny")))
     assert [link.name for link in machine.links] == ["pfs", "core", "switch0", "switch1"]
     assert machine.storage_link.tolist() == [2, 3]
     trunk = machine.trunk()
