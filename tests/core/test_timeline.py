@@ -135,9 +135,6 @@ def test_sizes_beyond_64_bits_are_refused(machine: Machine) -> None:
         Timeline(machine)
 
 
-STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
-
-
 @pytest.mark.parametrize(
     "wrong", [{"storage_lead_s": -1.0}, {"storage_tail_s": math.inf}, {"bandwidth_tail_s": math.nan}]
 )
@@ -145,16 +142,6 @@ def test_lives_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     """A lead is no delay, and nothing is held for ever."""
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Lives(**wrong)
-
-
-def test_a_refused_part_takes_the_others_back() -> None:
-    """The nodes are free, the bytes are not after 700: nothing is booked."""
-    timeline = Timeline(simple_machine(2, 1, 10))
-    timeline.reserve(700.0, 800.0, Allocation((1,), (0,), 5))
-    before = timeline.breakpoints()
-    with pytest.raises(ValueError, match="storage s0 has 5 free of 10, 10 requested"):
-        timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
-    assert timeline.breakpoints() == before
 
 
 def test_rounding_never_makes_a_lead_end_too_early() -> None:
