@@ -17,8 +17,9 @@ from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_
 from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream, stream_bytes
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
+from tests.kit.messages import begins_on
 from tests.kit.story import Story
-from tests.schedulers.core.test_thesis_bandwidth import begins, thesis, unstated
+from tests.schedulers.core.test_thesis_bandwidth import thesis, unstated
 
 GB = 10**9
 HOUR_FLOPS = 3.6e12
@@ -111,7 +112,7 @@ def test_bytes_of_a_stream(given: Any, known: bool) -> None:
 def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     """Two hours of 40 nodes, 10 GB each: three phases move 30 GB per node, 4,166,667 bytes/s; all 40 a thirtieth of the
     link. Where stages are not booked, nothing is held."""
-    session, played = opened(IoAware(book_stages=float(book)), begins(thesis()))
+    session, played = opened(IoAware(book_stages=float(book)), begins_on(thesis()))
     session.handle(Message(0.0, (submitted(0, 40, 3.0, 10),)))
     assert played.given["w0!0"].io_rate == (4_166_667 if book else 0)
     assert session.book.timeline.free_bandwidth_now() == [5 * GB - (40 * 4_166_667 if book else 0)]
@@ -133,10 +134,10 @@ def test_which_links_a_stream_is_booked_on() -> None:
 
 def test_reasons_reach_the_user() -> None:
     """A rate beside the stages, no walltime, a machine that states no links: three rejections."""
-    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
+    session, played = opened(IoAware(book_stages=1.0), begins_on(thesis()))
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30, io_rate=5), submitted(1, 1, 1.0, 30, walltime=-1))))
     assert ["leave out one" in played.refused["w0!0"], "is inf s" in played.refused["w0!1"]] == [True, True]
-    session, played = opened(IoAware(book_stages=1.0), begins(unstated()))
+    session, played = opened(IoAware(book_stages=1.0), begins_on(unstated()))
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30), submitted(1, 1, 1.0, 0))))
     assert "states no links" in played.refused["w0!0"]
     assert list(played.starts) == ["w0!1"]
