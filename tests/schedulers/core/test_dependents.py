@@ -103,7 +103,7 @@ def test_a_dependency_on_an_array(tmp_path: Path) -> None:
         "11": "afternotok:5", "12": "after:6+1", "13": "afterok:6?afterok:5", "14": "afterany:4",
     }  # fmt: skip
     tasks = [
-        {"id": f"{array}_{task}", "array": array, "profile": "longer" if (array, task) == (6, 2) else "long"}
+        {"id": f"{array}_{task}", "array": array, "seconds": 500 if (array, task) == (6, 2) else 50}
         for array, task in ((5, 1), (5, 2), (6, 1), (6, 2))
     ]
     jobs = [{"id": name, "depends": depends} for name, depends in waiting.items()]
