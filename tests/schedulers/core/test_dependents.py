@@ -307,7 +307,7 @@ def test_no_job_starts_before_what_it_depends_on(drawn: list[dict[str, Any]], po
     jobs = [
         {name: job[name] for name in ("subtime", "res", "seconds")}
         | ({"depends": job["joint"].join(f"{job['kind']}:{on}" for on in job["on"])} if job["kind"] else {})
-        | ({"array": job["limit"], "array_limit": job["limit"]} if job["limit"] else {})
+        | ({"array": f"array {job['limit']}", "array_limit": job["limit"]} if job["limit"] else {})
         for job in drawn
     ]
     with TemporaryDirectory() as name:
