@@ -159,7 +159,9 @@ class Job:
     default_walltime
         Whether its walltime is the default of its partition; the simulator then has no walltime of the job.
     grace_s
-        Time beyond its walltime for which its site lets it run (s); plans ignore it until the walltime is over.
+        Time beyond its walltime for which its site lets it run (s); plans ignore it.
+    over_s
+        Time beyond its walltime at which it is expected to end once it is overdue (s); 0: at once.
     """
 
     def __init__(
@@ -182,6 +184,7 @@ class Job:
         left: Any = None,
         default_walltime: bool = False,
         grace_s: float = 0.0,
+        over_s: float = 0.0,
     ) -> None: ...
     @property
     def id(self) -> str: ...
@@ -219,6 +222,8 @@ class Job:
     def default_walltime(self) -> bool: ...
     @property
     def grace_s(self) -> float: ...
+    @property
+    def over_s(self) -> float: ...
     @property
     def requests(self) -> int:
         """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""

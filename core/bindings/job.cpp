@@ -79,13 +79,14 @@ constexpr Field FIELDS[] = {
     {"held_s", &set_value<&Job::held_s>},
     {"left", &set_payload<&Job::left>},
     {"default_walltime", &set_value<&Job::default_walltime>},
-    {"grace_s", &set_value<&Job::grace_s>}};
+    {"grace_s", &set_value<&Job::grace_s>},
+    {"over_s", &set_value<&Job::over_s>}};
 
 void make(Job* self, std::string id, std::int64_t number, double submit_time_s, double walltime_s,
           std::int64_t nodes, std::int64_t bb_bytes, std::int64_t io_rate, std::string profile_name,
           nb::handle profile, nb::handle extras, std::optional<Lives> lives, std::int64_t stripes,
           nb::handle partitions, nb::handle pools, double held_s, nb::handle left,
-          bool default_walltime, double grace_s) {
+          bool default_walltime, double grace_s, double over_s) {
   Job made;
   made.id = std::move(id);
   made.number = number;
@@ -102,6 +103,7 @@ void make(Job* self, std::string id, std::int64_t number, double submit_time_s, 
   made.held_s = held_s;
   made.default_walltime = default_walltime;
   made.grace_s = grace_s;
+  made.over_s = over_s;
   made.profile = to_payload(profile.is_none() ? nb::dict() : nb::borrow(profile));
   set_extras(made, extras);
   set_payload<&Job::left>(made, left);
@@ -123,7 +125,7 @@ nb::tuple fields(const Job& job) {
                         job.bb_bytes, job.io_rate, job.profile_name, held(job.profile),
                         held(job.extras), job.lives, job.stripes, tuple_of(job.partitions),
                         tuple_of(job.pools), job.held_s, left_of(job), job.default_walltime,
-                        job.grace_s);
+                        job.grace_s, job.over_s);
 }
 
 nb::object shown(const Job& job) {
@@ -206,7 +208,7 @@ void bind_job(nb::module_& module) {
            nb::arg("extras") = nb::none(), nb::arg("lives") = nb::none(), nb::arg("stripes") = 0,
            nb::arg("partitions") = nb::tuple(), nb::arg("pools") = nb::tuple(),
            nb::arg("held_s") = 0.0, nb::arg("left") = nb::none(),
-           nb::arg("default_walltime") = false, nb::arg("grace_s") = 0.0)
+           nb::arg("default_walltime") = false, nb::arg("grace_s") = 0.0, nb::arg("over_s") = 0.0)
       .def_ro("id", &Job::id)
       .def_ro("number", &Job::number)
       .def_ro("submit_time_s", &Job::submit_time_s)
@@ -225,6 +227,7 @@ void bind_job(nb::module_& module) {
       .def_prop_ro("left", &left_of)
       .def_ro("default_walltime", &Job::default_walltime)
       .def_ro("grace_s", &Job::grace_s)
+      .def_ro("over_s", &Job::over_s)
       .def_prop_ro("requests", &Job::requests)
       .def_prop_ro("name", [](const Job& job) { return text(name_of(job)); })
       .def_prop_ro("workload", [](const Job& job) { return text(workload_of(job)); })

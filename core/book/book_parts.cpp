@@ -101,9 +101,10 @@ void Book::extend(Entry& entry, const BookingPtr& part, double now_s) {
     const double elapsed_s = now_s - entry.running->start_s;
     const Job& job = *entry.job;
     const double start_s = entry.running->start_s;
-    const double expected_s = job.grace_s > 0 && now_s >= start_s + job.walltime_s
-                                  ? job.walltime_s + job.grace_s  // its kill, as Slurm guesses
-                                  : estimator_->correct_s(entry.job, elapsed_s);
+    const double limit_s = start_s + job.walltime_s;
+    const bool over = limit_s <= now_s && now_s < limit_s + job.over_s;
+    const double expected_s =
+        over ? job.walltime_s + job.over_s : estimator_->correct_s(entry.job, elapsed_s);
     until_s = std::max(start_s + expected_s, now_s + OVERDUE_S);
   }
   book(now_s, until_s, *part->allocation, part->kinds);

@@ -33,6 +33,8 @@ struct Job {
   double submit_time_s = 0.0;  // waits count from there
   double walltime_s = NEVER;   // requested time; infinite if the job states no walltime
   double grace_s = 0.0;        // time beyond it for which its site lets it run; plans ignore it
+  double over_s =
+      0.0;  // time beyond it at which it is expected to end once it is overdue; 0: at once
   std::int64_t nodes =
       0;  // whole nodes requested; 0: it only creates or destroys persistent buffers
   std::int64_t bb_bytes = 0;  // burst-buffer bytes per request

@@ -265,10 +265,14 @@ class Scheduler(Values, frozen=True):
     others: tuple[Name, ...] = ()
 
     @property
+    def over_s(self) -> float:
+        """Time beyond its walltime after which a job is told to end (s); infinite without a limit."""
+        return math.inf if isinstance(self.over_time_limit_s, str) else self.over_time_limit_s
+
+    @property
     def grace_s(self) -> float:
         """Time beyond its walltime for which a job runs (s); infinite without a limit."""
-        over_s = self.over_time_limit_s
-        return math.inf if isinstance(over_s, str) else over_s + self.kill_wait_s
+        return self.over_s + self.kill_wait_s
 
     @property
     def enforces_limits(self) -> bool:

@@ -139,7 +139,7 @@ def _concerned(
         limited = np.isin(table["number"], np.array(sorted(table.intake.limited_arrays), dtype=np.int64))
         yield "array limits", "are tasks of arrays with a limit on running tasks: here any number may run", limited
     over = (table["requested_s"] > 0) & (table["run_s"] > table["requested_s"])
-    yield "overruns", "ran beyond their limit at the site: here they are cut at it", over
+    yield "overruns", "ran beyond their limit at the site: here they are cut at it, or at their site's kill", over
     paused = "were suspended at the site: they held nodes for longer than they ran, and run without the pause here"
     yield "suspensions", paused, _paused(table)
     if "bytes moved" not in played:

@@ -86,28 +86,43 @@ def test_a_default_walltime(tmp_path: Path) -> None:
     assert found["2"][0] == 130
 
 
+TWO = {"res": 2, "profile": "20"}
+OVERDUE: Jobs = (
+    {"res": 2, "walltime": 60},
+    {"subtime": 1, "walltime": 100, "profile": "50"},
+    {"subtime": 2, "walltime": 58, **TWO},
+    {"subtime": 30, "walltime": 90, **TWO},
+    {"subtime": 65, "walltime": 85, **TWO},
+    {"subtime": 65, "walltime": 86, **TWO},
+    {"subtime": 125, "walltime": 20, **TWO},
+)
+"""Job 1 has two of four nodes, requests 60 s, is told to end at 120 s and killed at 150; job 2 needs all four."""
+
+
 @pytest.mark.parametrize("options", [(), ("--estimates", "history"), ("--thesis-literal",)])
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
-def test_plans_use_limits_and_an_overdue_job_is_expected_at_its_kill(
-    policy: str, options: Sequence[str], tmp_path: Path
-) -> None:
-    """Job 1 has two of four nodes and requests 60 s; 2 needs all four.
+def test_plans_use_limits(policy: str, options: Sequence[str], tmp_path: Path) -> None:
+    """At 2 s job 3 (58 s) may start, as it ends at 60 s, when 2 is planned; at 30 s 4 (90 s) may not.
 
-    At 2 s job 3 (58 s) may start, as it ends at 60 s, when 2 is planned; at 30 s 4 (59 s) may not. From 60 s on job 1
-    is overdue and expected at 90 s, its kill: at 65 s job 5 (25 s) may start, since it ends by then, and 6 (26 s) may
-    not. Job 2 starts at 90 s.
+    From 60 s on job 1 is overdue and expected to end at once, as Slurm 22.05 (``select/linear``, OverTimeLimit=1)
+    planned the waiting job a second later in each pass and let no other one past: 5, 6 and 7 wait, 2 starts at 150 s.
     """
-    two = {"res": 2, "profile": "20"}
-    jobs: Jobs = (
-        {"res": 2, "walltime": 60},
-        {"subtime": 1, "walltime": 100, "profile": "50"},
-        {"subtime": 2, "walltime": 58, **two},
-        {"subtime": 30, "walltime": 59, **two},
-        {"subtime": 65, "walltime": 25, **two},
-        {"subtime": 65, "walltime": 26, **two},
-    )
-    starts = {job: found[0] for job, found in played(tmp_path, jobs, "--policy", policy, *options).items()}
-    assert starts == {"1": 0, "2": 90, "3": 2, "4": 140, "5": 65, "6": 140}
+    played_so = played(tmp_path, OVERDUE, "--policy", policy, *options, more="over_time_limit_s = 60")
+    assert {job: found[0] for job, found in played_so.items() if job in "1234"} == {"1": 0, "2": 150, "3": 2, "4": 200}
+    assert min(played_so[job][0] for job in "567") == 200
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+def test_under_cons_tres_an_overdue_job_is_expected_at_its_kill(policy: str, tmp_path: Path) -> None:
+    """Slurm 22.05 planned the waiting job at limit + 60 + 30 s while job 1 was over its limit.
+
+    At 65 s job 5 (85 s) may start, since it ends by 150 s, and 6 (86 s) may not; at 125 s 7 (20 s) may, 8 (26 s) not.
+    """
+    more = 'over_time_limit_s = 60\nselect = "cons_tres"'
+    jobs = (*OVERDUE, {"subtime": 125, "walltime": 26, **TWO})
+    starts = {job: found[0] for job, found in played(tmp_path, jobs, "--policy", policy, more=more).items()}
+    assert {job: starts[job] for job in "123457"} == {"1": 0, "2": 150, "3": 2, "4": 200, "5": 65, "7": 125}
+    assert min(starts["6"], starts["8"]) == 200
 
 
 def test_a_job_that_is_submitted_again_keeps_its_limit(tmp_path: Path) -> None:
