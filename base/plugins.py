@@ -32,7 +32,8 @@ from types import ModuleType
 from typing import Any
 
 from spillway.base.errors import OptionError
-from spillway.base.files import advice
+from spillway.base.files import open_regular
+from spillway.base.limits import InputError
 from spillway.base.near import near
 from spillway.base.neighbours import neighbours_of
 from spillway.base.options import describe, show, split_assignments
@@ -179,10 +180,10 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
         another one that is loaded. ``kind`` names the kind of class that it should contain.
     """
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        todo = advice(path) if isinstance(error, FileNotFoundError) else ""
-        raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}{todo}") from None
+        with open_regular(path) as stream:
+            content = stream.read()
+    except InputError as error:
+        raise OptionError(f"{kind} file {str(path)!r} {error}") from None
     whole = path.resolve()
     neighbours = neighbours_of(whole)
     contents = [content, *(file.read_bytes() for file in neighbours.values())]
@@ -246,7 +247,8 @@ def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> Non
         load()
     except SyntaxError as error:
         where = shown if error.filename in (None, str(path)) else f"{shown}: {error.filename}"
-        raise OptionError(f"{kind} {where}, line {error.lineno}: {error.msg}") from None
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise OptionError(f"{kind} {where}{line}: {error.msg}") from None
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         line = f", line {lines[-1]}" if lines else ""

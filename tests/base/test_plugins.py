@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +129,15 @@ def test_neighbours_of_one_name_in_two_folders_are_refused(tmp_path: Path) -> No
         OptionError, match=r"helper_of_mine' is loaded from .*a/helper_of_mine.py already; rename one of"
     ):
         load_class(f"{tmp_path / 'b' / 'mine.py'}:Greedy", "policy")
+
+
+def test_files_that_hold_no_text(tmp_path: Path) -> None:
+    """A pipe was waited for; a zero byte was "line None"."""
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").write_bytes(b"a = 1\0")
+    for name, words in (("pipe", "cannot be read: it is a pipe"), ("zero", r"zero\.py: source code string cannot")):
+        with pytest.raises(OptionError, match=words):
+            load_class(str(tmp_path / f"{name}.py"), "policy")
 
 
 def test_a_class_is_loaded_from_a_module() -> None:

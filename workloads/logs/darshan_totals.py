@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spillway.base.files import read_file, text_of
+from spillway.base.files import read_file
 from spillway.base.limits import InputError
+from spillway.base.units import many
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.logs.lines import shown
+from spillway.workloads.logs.lines import decoded, shown
 from spillway.workloads.logs.table import JobTable
 
 _JOB = re.compile(r"#\s*jobid:\s*(\S+)")
@@ -46,17 +47,32 @@ class MovedBytes(NamedTuple):
     incomplete: bool = False
 
 
-def read_totals(path: Path | str) -> dict[int, MovedBytes]:
+def read_totals(path: Path | str, unreadable: float = 0.0, wrong: list[str] | None = None) -> dict[int, MovedBytes]:
     """Bytes moved by job number, of a file or of all files in a folder.
+
+    Parameters
+    ----------
+    unreadable
+        Largest share of the files that may be unreadable, or not Darshan's.
+    wrong
+        Takes the faults of these.
 
     Raises
     ------
     WorkloadError
-        A file cannot be read or is not from Darshan; the message states the line of a text.
+        More files cannot be read or are not from Darshan; the message states the line of a text.
     """
     moved: dict[int, MovedBytes] = {}
-    for file in _files(Path(path)):
-        for job, total in _of_log(file) if file.suffix == ".darshan" else _of_text(file):
+    files, faults = _files(Path(path)), [] if wrong is None else wrong
+    for file in files:
+        try:
+            totals = list(_of_log(file) if file.suffix == ".darshan" else _of_text(file))
+        except WorkloadError as error:
+            faults.append(str(error))
+            if len(faults) > unreadable * len(files):
+                raise
+            continue
+        for job, total in totals:
             read, written, incomplete = moved.get(job, MovedBytes())
             moved[job] = MovedBytes(read + total[0], written + total[1], incomplete or total[2])
     return moved
@@ -77,7 +93,7 @@ def _files(path: Path) -> list[Path]:
 def _of_text(path: Path) -> Iterator[tuple[int, MovedBytes]]:
     """Totals of each log in a text: several texts may follow one another."""
     try:
-        text = text_of(read_file(path))
+        text = decoded(read_file(path))
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
     logs: list[tuple[int, dict[str, int], list[str]]] = []
@@ -129,11 +145,17 @@ def _of_log(path: Path) -> Iterator[tuple[int, MovedBytes]]:
         raise WorkloadError(f"cannot be read as a log of Darshan: {str(error)[:120]}", str(path)) from None
 
 
-def with_darshan(table: JobTable, source: str) -> JobTable:
-    """The table with bytes that Darshan recorded, of a file or folder; "": as it is."""
+def with_darshan(table: JobTable, source: str, unreadable: float) -> JobTable:
+    """The table with bytes that Darshan recorded, of a file or folder; "": as it is.
+
+    ``unreadable``: the largest share of files that may be unreadable.
+    """
     if not source:
         return table
-    moved = read_totals(Path(source))
+    wrong: list[str] = []
+    moved = read_totals(Path(source), unreadable, wrong)
+    if wrong:
+        table.intake.notes.append(f"{many(len(wrong), 'file', 'files')} of Darshan cannot be read (such as {wrong[0]})")
     numbers, read, written = table["number"], table["read_bytes"].copy(), table["written_bytes"].copy()
     rows = np.flatnonzero(np.isin(numbers, np.array(sorted(moved), dtype=np.int64))).tolist()
     for row in rows:

@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spillway.base.files import read_file, text_of
+from spillway.base.files import read_file
 from spillway.base.limits import InputError, Limit
+from spillway.base.units import many
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import decoded
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.requests.directives import Requests, directives_of, of_options
 
@@ -41,27 +43,56 @@ class Script(NamedTuple):
 
 
 class Scripts(NamedTuple):
-    """Requests of a folder's job scripts by the job's id, and the number of files whose name does not end in one."""
+    """Job scripts of a folder.
+
+    Attributes
+    ----------
+    by_job
+        Requests by the job's id.
+    unnamed
+        Number of files whose name does not end in one.
+    again
+        Files of a job that has another: the last name counts.
+    wrong
+        Faults of scripts that cannot be read: the requests of their jobs are not known.
+    """
 
     by_job: dict[str, Requests]
     unnamed: int
+    again: list[str]
+    wrong: list[str]
 
 
-def read_scripts(folder: Path | str) -> Scripts:
+def read_scripts(folder: Path | str, unreadable: float = 0.0) -> Scripts:
     """Read the job scripts of a folder: ``123``, ``123.sh``, ``job-123.sbatch``, ``12_3.sh``.
+
+    Parameters
+    ----------
+    unreadable
+        Largest share of them that may be unreadable.
 
     Raises
     ------
     WorkloadError
-        There is no such folder, a script cannot be read, or a directive is malformed: with file and line.
+        There is no such folder, or more scripts cannot be read, or have a malformed directive: with file and line.
     """
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
     except OSError as error:
         raise WorkloadError(f"cannot read the folder of job scripts: {error.strerror}", str(folder)) from None
     jobs = {name: job[1] for name in names if (job := _ID.search(Path(name).stem))}
-    found = {job: read_script(Path(folder) / name).requests for name, job in jobs.items()}
-    return Scripts(found, len(names) - len(jobs))
+    by_job: dict[str, Requests] = {}
+    again, wrong = [], []
+    for name, job in jobs.items():
+        if job in by_job:
+            again.append(name)
+        try:
+            by_job[job] = read_script(Path(folder) / name).requests
+        except WorkloadError as error:
+            wrong.append(str(error))
+            if len(wrong) > unreadable * len(jobs):
+                raise
+    return Scripts(by_job, len(names) - len(jobs), again, wrong)
 
 
 def read_script(path: Path) -> Script:
@@ -73,7 +104,7 @@ def read_script(path: Path) -> Script:
         A directive is malformed: with file and line.
     """
     try:
-        text = text_of(read_file(path, SCRIPT_BYTES))
+        text = decoded(read_file(path, SCRIPT_BYTES))
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
     total, nodes = Requests(), 0
@@ -103,11 +134,14 @@ def _nested(text: str) -> str:
     return text.strip("\"' ")
 
 
-def with_scripts(table: JobTable, folder: str) -> JobTable:
-    """The table with burst buffers that the job scripts of a folder request; "": as it is."""
+def with_scripts(table: JobTable, folder: str, unreadable: float) -> JobTable:
+    """The table with burst buffers that the job scripts of a folder request; "": as it is.
+
+    ``unreadable``: the largest share of scripts that may be unreadable.
+    """
     if not folder:
         return table
-    scripts = read_scripts(Path(folder))
+    scripts = read_scripts(Path(folder), unreadable)
     buffers = table["burst_buffer_bytes"].copy()
     names, nodes, asked, number, part = table.names["part"], *(
         table[name] for name in ("nodes", "requested_processors", "number", "part")
@@ -127,6 +161,12 @@ def with_scripts(table: JobTable, folder: str) -> JobTable:
         f"{jobs['found']:,} of {len(table):,} jobs have a script in {folder} ({len(scripts.by_job):,} scripts, "
         f"{scripts.unnamed} files without a job's number)"
     )
+    for files, words in (
+        (scripts.wrong, "cannot be read: what their jobs request is not known"),
+        (scripts.again, "are further ones of a job: the last name counts"),
+    ):
+        if files:
+            notes.append(f"{many(len(files), 'script', 'scripts')} in {folder} {words} (such as {files[0]})")
     if jobs["into"] or jobs["out"] or jobs["kept"]:
         notes.append(
             f"scripts of {jobs['into']:,} jobs stage in, of {jobs['out']:,} stage out, of {jobs['kept']:,} name "

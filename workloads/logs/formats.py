@@ -131,7 +131,8 @@ def read_log(log: LogFile, reading: Reading = STRICT) -> JobTable:
         )
     intake = Intake(log.where)
     table = table_of(_rows(name, log, head, pieces, intake, reading), intake, name, reading)
-    table = with_darshan(with_scripts(table, reading.scripts), reading.darshan)
+    share = 1.0 if reading.lenient else reading.unreadable
+    table = with_darshan(with_scripts(table, reading.scripts, share), reading.darshan, share)
     return narrowed(table, reading.where)
 
 

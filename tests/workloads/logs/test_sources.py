@@ -146,6 +146,21 @@ def test_scripts_of_a_folder(tmp_path: Path) -> None:
         read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path)))
 
 
+def test_one_wrong_script_of_many(tmp_path: Path) -> None:
+    """It refused the log, as did one letter of another alphabet in a comment, and a second script was not told."""
+    for number in range(1, 201):
+        (tmp_path / f"{number}.sh").write_bytes("#!/bin/sh\n# für\n#BB_LUA capacity=8GB\n".encode("latin-1"))
+    (tmp_path / "2.sh").write_text("#BB_LUA capacity=lots\n")
+    (tmp_path / "3.zsh").write_text("#BB_LUA capacity=9GB\n")
+    table = read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path)))
+    assert list(table["burst_buffer_bytes"]) == [8 * 10**9, -1, 9 * 10**9]
+    assert "1 script in " in table.intake.notes[1]
+    assert "2.sh:1: #BB_LUA: capacity must be" in table.intake.notes[1]
+    assert table.intake.notes[2].endswith("are further ones of a job: the last name counts (such as 3.zsh)")
+    with pytest.raises(WorkloadError, match=r"2\.sh:1"):
+        read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path), unreadable=0.0))
+
+
 def test_bytes_of_darshan(tmp_path: Path) -> None:
     """Totals of several programs of a job are added up; an option turns them into a stream."""
     (tmp_path / "a.txt").write_text(TOTALS.format(job=1, read=100, written=10) + "total_STDIO_BYTES_READ: 5\n")
@@ -161,6 +176,12 @@ def test_bytes_of_darshan(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("# jobid: 4\ntotal_POSIX_BYTES_READ: many\n")
     with pytest.raises(WorkloadError, match=r"c\.txt:2: expected a whole number"):
         read_totals(tmp_path)
+    for number in range(10, 120):
+        (tmp_path / f"{number}.txt").write_bytes(
+            b"# exe: f\xfcr\n" + TOTALS.format(job=number, read=1, written=2).encode()
+        )
+    many = read(swf(draw(3, 2)), "log.swf", Reading(darshan=str(tmp_path)))
+    assert (list(many["read_bytes"]), "1 file of Darshan cannot be read" in many.intake.notes[0]) == ([106, -1], True)
     (tmp_path / "d.darshan").write_bytes(b"\x00" * 64)
     with pytest.raises(WorkloadError, match=r"d\.darshan: "):
         read_totals(tmp_path / "d.darshan")
