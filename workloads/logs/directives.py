@@ -83,11 +83,11 @@ def read_scripts(folder: Path | str, unreadable: float = 0.0) -> Scripts:
     jobs = {name: job[1] for name in names if (job := _ID.search(Path(name).stem))}
     by_job: dict[str, Requests] = {}
     again, wrong = [], []
-    for name, job in jobs.items():
-        if job in by_job:
+    for name, label in jobs.items():
+        if label in by_job:
             again.append(name)
         try:
-            by_job[job] = read_script(Path(folder) / name).requests
+            by_job[label] = read_script(Path(folder) / name).requests
         except WorkloadError as error:
             wrong.append(str(error))
             if len(wrong) > unreadable * len(jobs):
