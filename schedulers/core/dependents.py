@@ -123,6 +123,11 @@ class Dependents:
         RemoteProtocolError
             The job's dependencies are malformed.
         """
+        if self._arrays.pop(job.id, None) is not None:  # a job of that name is what others wait for
+            moved = [entry for watched in self._after.values() for entry in watched if entry[1].job_id == job.id]
+            for watched in self._after.values():
+                watched[:] = [entry for entry in watched if entry[1].job_id != job.id]
+            self._after[job.id] = moved
         stated = dependencies_of(job, known)
         if stated is None:
             return SettledJob(job)

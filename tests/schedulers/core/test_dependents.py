@@ -119,6 +119,18 @@ def test_a_dependency_on_an_array(tmp_path: Path) -> None:
     }
 
 
+def test_a_job_with_the_name_of_an_array() -> None:
+    """Others wait for it once it is submitted, and no longer for the tasks."""
+    dependents = Dependents(Fates())
+    known = {"w!1", "w!2"}
+    for place, (name, extras) in enumerate({"1": {"array": "9"}, "2": {"depends": "afterok:9"}, "9": {}}.items()):
+        dependents.submitted(Job(f"w!{name}", place, 0.0, 9.0, 1, extras=extras), known.__contains__, 0.0)
+    known.add("w!9")
+    for name, ready in (("1", []), ("9", ["2"])):
+        dependents.ended(f"w!{name}", 1.0, failed=name == "1")
+        assert [settled_job.job.name for settled_job in dependents.settled(1.0)] == ready
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "slurm-backfill:sched_interval=1,batch_sched_delay=0"])
 def test_a_released_job_keeps_its_place(policy: str, tmp_path: Path) -> None:
     """Job 2 waited for job 1, which holds all nodes until 50 s, and came before job 3: it goes first (3 at 50 s, 2 at
