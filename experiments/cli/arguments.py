@@ -115,15 +115,7 @@ def executor_of(conduct: Conduct) -> Executor[Task]:
         return Pool(execute, workers)
     from spillway.experiments.campaign.workers.dask_pool import DaskPool
 
-    if conduct.dask:
-        files = tuple(conduct.dask_tls.split(",")) if conduct.dask_tls else ()
-        missing = next((file for file in files if not Path(file).is_file()), None)
-        if len(files) not in (0, 3):
-            raise SpecError(f"--dask-tls: expected three files, CA,CERT,KEY, got {conduct.dask_tls!r}")
-        if missing is not None:
-            raise SpecError(f"--dask-tls: there is no file {missing!r}; expected CA,CERT,KEY, three files (PEM)")
-        return DaskPool.at(conduct.dask, conduct.dask_patience_s, _note, files)
-    return DaskPool.from_jobqueue(conduct.dask_jobqueue, workers, conduct.dask_patience_s, _note)
+    return DaskPool.of(conduct, workers, _note)
 
 
 def _note(text: str) -> None:

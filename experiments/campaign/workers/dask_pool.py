@@ -26,7 +26,7 @@ from spillway.experiments.campaign.workers.pool import News, Progress, RunEnd, R
 from spillway.experiments.run import provenance
 from spillway.experiments.run.errors import ClusterLost, SpecError
 from spillway.experiments.run.single import execute
-from spillway.experiments.run.spec import RunSpec, Task
+from spillway.experiments.run.spec import Conduct, RunSpec, Task
 
 _JOBQUEUES = {
     "slurm": "SLURMCluster",
@@ -42,9 +42,6 @@ _JOBQUEUES = {
 CONNECT_S = 20.0
 CLOSE_S = 5.0
 POLL_S = 0.5
-
-PATIENCE_S = 300.0
-"""Longest time of a cluster without workers (s)."""
 
 _SAID_AFTER_S = 5.0
 """Time without workers after which a warning is given (s)."""
@@ -63,9 +60,7 @@ class DaskPool:
         Called when the cluster has had no worker for :data:`_SAID_AFTER_S`.
     """
 
-    def __init__(
-        self, connect: Callable[[], Any], patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None
-    ) -> None:
+    def __init__(self, connect: Callable[[], Any], patience_s: float, warn: Callable[[str], None]) -> None:
         self._connect = connect
         self._patience_s = patience_s
         self._warn = warn
@@ -101,25 +96,25 @@ class DaskPool:
                 client.close(timeout=CLOSE_S)
 
     @classmethod
-    def at(
-        cls,
-        address: str,
-        patience_s: float = PATIENCE_S,
-        warn: Callable[[str], None] = lambda _: None,
-        tls: Sequence[str] = (),
-    ) -> DaskPool:
-        """Use the cluster of a scheduler that listens at an address (``tcp://host:8786``).
+    def of(cls, conduct: Conduct, workers: int, warn: Callable[[str], None] = lambda _: None) -> DaskPool:
+        """The cluster of a scheduler that listens at an address, or ``workers`` workers of a batch system.
 
-        ``tls``: files of the authority, of our certificate and of its key, for an address ``tls://host:8786``.
+        These get resources from Dask's own configuration file.
+
+        Raises
+        ------
+        SpecError
+            The files for an encrypted connection are not three, or one is missing.
         """
-        return cls(lambda: _client(address, tls), patience_s, warn)
-
-    @classmethod
-    def from_jobqueue(
-        cls, kind: str, workers: int, patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None
-    ) -> DaskPool:
-        """Request workers from a batch system (``slurm`` ...; resources come from Dask's own configuration file)."""
-        return cls(lambda: _jobqueue_client(kind, workers), patience_s, warn)
+        if not conduct.dask:
+            return cls(lambda: _jobqueue_client(conduct.dask_jobqueue, workers), conduct.dask_patience_s, warn)
+        files = tuple(conduct.dask_tls.split(",")) if conduct.dask_tls else ()
+        missing = next((file for file in files if not Path(file).is_file()), None)
+        if len(files) not in (0, 3):
+            raise SpecError(f"--dask-tls: expected three files, CA,CERT,KEY, got {conduct.dask_tls!r}")
+        if missing is not None:
+            raise SpecError(f"--dask-tls: there is no file {missing!r}; expected CA,CERT,KEY, three files (PEM)")
+        return cls(lambda: _client(conduct.dask, files), conduct.dask_patience_s, warn)
 
 
 class _Watch:

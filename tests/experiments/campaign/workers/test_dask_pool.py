@@ -25,7 +25,7 @@ from spillway.experiments.campaign.inputs.input_files import Inputs
 from spillway.experiments.campaign.workers.dask_pool import DaskPool, _work
 from spillway.experiments.cli import main, parser_of
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import ModelSpec, Task
+from spillway.experiments.run.spec import Conduct, ModelSpec, Task
 from tests.experiments.run.test_end_to_end import DETERMINISTIC, run_folders
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -261,6 +261,6 @@ def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is named; no traceback."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    pool = DaskPool.at("tcp://127.0.0.1:1")
+    pool = DaskPool.of(Conduct(dask="tcp://127.0.0.1:1"), 1)
     with pytest.raises(SpecError, match=r"--dask needs the package distributed: pip install 'spillway\[dask\]'"):
         pool._connect()
