@@ -52,7 +52,17 @@ bool Generator::next(const Done* done, Operation& operation) {
   if (result == PYGEN_ERROR) throw nb::python_error();
   const nb::object owned = nb::steal(yielded);
   if (result == PYGEN_RETURN) return false;
-  read(owned, job_, operation);
+  const auto refuse = [&](nb::object fault) {
+    static Imported refuse_operation(BASE, "refuse_operation");
+    refuse_operation(generator_, owned, fault);
+  };
+  try {
+    read(owned, job_, operation);
+  } catch (const nb::python_error& fault) {
+    refuse(nb::borrow(fault.value()));
+  } catch (const std::exception& fault) {
+    refuse(nb::str(fault.what()));
+  }
   return true;
 }
 

@@ -24,9 +24,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Generator, Iterator, Mapping, Set
 from dataclasses import dataclass, make_dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
 
-from spillway.base.errors import OptionError, returned
+from spillway.base.errors import OptionError, returned, shown
 from spillway.core import Compute as Compute
 from spillway.core import Done as Done
 from spillway.core import Resource
@@ -165,6 +165,32 @@ def program_of(model: Any, method: str, found: Any) -> Program:
     raise OptionError(
         f"job model {type(model).__name__}: {method}() must be a generator that yields operations, its call returned "
         f"{returned(found)}{where}"
+    )
+
+
+_EXPECTED: Mapping[type, str] = {
+    Wait: "a Wait of a number of seconds, at least 0, and a text as its stage",
+    Compute: "a Compute of a profile with its 'type'",
+    GiveBack: "a GiveBack of indices of nodes, or None, and resources",
+}
+
+
+def refuse_operation(program: Any, found: Any, fault: Any) -> NoReturn:
+    """Refuse an object that a program yielded: raise :class:`OptionError` with its class, its file and its line.
+
+    Parameters
+    ----------
+    program, found
+        The program, which waits, and the object that it yielded last.
+    fault
+        The fault that the core found.
+    """
+    frame = getattr(program, "gi_frame", None)
+    who = "" if frame is None or "self" not in frame.f_locals else f" {type(frame.f_locals['self']).__name__}"
+    where = "" if frame is None else f" ({frame.f_code.co_filename.rpartition('/')[2]}, line {frame.f_lineno})"
+    expected = _EXPECTED.get(type(found), "an operation: Compute, Transfer, Wait, GiveBack, Submitted, Publish, Report")
+    raise OptionError(f"job model{who}: its program must yield {expected}; got {shown(found)}{where}") from (
+        fault if isinstance(fault, Exception) else None
     )
 
 

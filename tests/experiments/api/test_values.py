@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import spillway as sw
-from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Program
+from spillway.base.options import option
+from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Program, Wait
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 
@@ -264,3 +265,42 @@ def test_an_iterator_is_a_program_and_stages_are_declared() -> None:
     assert turnarounds[0] == turnarounds[1]
     with pytest.raises(sw.SpillwayError, match=r"Undeclared: job w0!1 took 10.* s for the stage 'polish'.*'compute'"):
         sw.compare(log, "fcfs", models=Undeclared)
+
+
+YIELDED: dict[str, Any] = {
+    "5": 5,
+    "negative": Wait(-5.0, "compute"),
+    "text": Wait("x", "compute"),  # type: ignore[arg-type]
+    "none": Compute({"delay": 3}),
+}
+
+
+@dataclass(frozen=True)
+class Yielding(JobModel):
+    """It yields one operation and something else."""
+
+    what: str = option("5", help="what it yields")
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Any:
+        """Yield both."""
+        yield Compute(dict(job.profile))
+        yield YIELDED[self.what]
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("5", "must yield an operation: Compute, Transfer, Wait, GiveBack, Submitted, Publish, Report; got 5"),
+        ("negative", "must yield a Wait of a number of seconds, at least 0, and a text as its stage; got Wait(sec"),
+        ("text", "must yield a Wait of a number of seconds, at least 0, and a text as its stage; got Wait(sec"),
+        ("none", "must yield a Compute of a profile with its 'type'; got Compute("),
+    ],
+)
+def test_what_a_program_yields_is_checked(what: str, words: str) -> None:
+    """Negative seconds were none, in silence; a text was std::bad_cast; none of them had its line."""
+    log = sw.log([{"submit_s": 0, "run_s": 10, "nodes": 1, "walltime_s": 100}], nodes=2)
+    model = f"{Path(__file__)}:Yielding:what={what}"
+    with pytest.raises(sw.SpillwayError) as caught:
+        sw.compare(log, "fcfs", models=model)
+    assert f"job model Yielding: its program {words}" in str(caught.value)
+    assert "(test_values.py, line " in str(caught.value)
