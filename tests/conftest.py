@@ -1,7 +1,5 @@
 """Shared fixtures: reference data, deterministic Hypothesis; several processes (tests/parallel.py)."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

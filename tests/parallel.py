@@ -1,7 +1,5 @@
 """The suite in several processes (``pytest -n 2``): their test files, and exclusive use of the machine."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

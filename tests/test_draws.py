@@ -1,7 +1,5 @@
 """The examples that Hypothesis draws do not depend on which other tests run."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

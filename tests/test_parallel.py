@@ -1,7 +1,5 @@
 """Several processes of one suite: order of files, one engine for all containers, exclusive time measurements."""
 
-from __future__ import annotations
-
 import fcntl
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small run on disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A run small enough to compute every metric by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formats of other tools, written and read again."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

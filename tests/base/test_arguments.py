@@ -1,7 +1,5 @@
 """The parser that all command lines share."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

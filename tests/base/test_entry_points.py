@@ -1,7 +1,5 @@
 """Names of installed packages: found, listed, refused where they clash; a broken package disturbs only its users."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

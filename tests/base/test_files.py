@@ -1,7 +1,5 @@
 """Files from outside: regular ones only, unpacked as streams, within the limits."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

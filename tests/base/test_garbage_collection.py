@@ -1,7 +1,5 @@
 """Searches for unreachable objects: rare while a command runs, omitted at its end, and as before afterwards."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Near misses: the one function that finds them."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.near import near, nearest

@@ -1,7 +1,5 @@
 """Options of policies: declared once, listed, built from texts, refused with all necessary information."""
 
-from __future__ import annotations
-
 import enum
 import json
 import math

@@ -1,7 +1,5 @@
 """Signals that stop a program: raised once, never printed, also while the compiled module is loaded."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Events of ZeroMQ's sockets."""
 
-from __future__ import annotations
-
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 

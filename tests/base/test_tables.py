@@ -1,7 +1,5 @@
 """Tables of a TOML file, read into dataclasses with options as fields."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Quantities: reading and writing numbers with units, common spellings, changes, rounded figures."""
 
-from __future__ import annotations
-
 import math
 import re
 

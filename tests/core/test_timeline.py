@@ -1,7 +1,5 @@
 """The timeline by hand: bookings, holdings with lives of their own, and the published rules."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The commands on the pages are accepted by the program."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Examples of README, pages and notebooks run as printed."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

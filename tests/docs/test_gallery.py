@@ -1,7 +1,5 @@
 """The gallery of the documentation: every kind of plot, by commands that are right."""
 
-from __future__ import annotations
-
 import ast
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The glossary explains the words of reports and commands, in alphabetical order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 WORDS = [

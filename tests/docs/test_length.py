@@ -1,7 +1,5 @@
 """The documentation is as long as a newcomer can read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]

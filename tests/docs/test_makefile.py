@@ -1,7 +1,5 @@
 """The lists of the Makefile name what exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

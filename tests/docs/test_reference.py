@@ -1,7 +1,5 @@
 """The documentation: generated pages cover the code, and the examples of the hand-written ones work."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The built documentation, opened from disk in a real browser: search works, nothing is fetched, nothing is clipped."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

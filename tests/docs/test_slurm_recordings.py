@@ -1,7 +1,5 @@
 """The table of recordings of real Slurms has a row for each recording of the tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.experiments.slurm.test_replay import DATA, DIFFERENT, MISSED

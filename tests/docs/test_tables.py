@@ -1,7 +1,5 @@
 """Tables of the pages: a line that follows a table without an empty one becomes a row of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

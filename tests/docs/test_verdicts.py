@@ -1,7 +1,5 @@
 """The table of all claims, and the pages that are made from it."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Docstrings name things: no summary begins with a question word, and no private idiom of old comes back."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several runs of a test are played in its process, except in the tests of processes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """``import spillway``: comparisons and what-if questions from a script, a notebook and a test."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Folders of results that strangers made: no command follows a link in them, and none runs code that they name."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

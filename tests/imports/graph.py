@@ -1,7 +1,5 @@
 """Import statements of our packages, read from their syntax trees: nothing is imported to find them."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterable, Iterator, Mapping

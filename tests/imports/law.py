@@ -4,8 +4,6 @@ The table :data:`LAW` is the whole rule; the contracts in ``pyproject.toml`` sta
 Every import statement counts, also those inside functions and under ``if TYPE_CHECKING``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """No module imports itself by way of others, wherever the import statement is."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.imports.graph import circles, graph

@@ -1,7 +1,5 @@
 """The rules of imports hold, and a probe that breaks one is caught."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Cases of tests that are values only: each a line of a file."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages to a session, as a simulator would send them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spillway.platforms.model import Platform

@@ -1,7 +1,5 @@
 """A session beside the simulator in this process: jobs are played to their end, all books checked at every message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables as a terminal shows them."""
 
-from __future__ import annotations
-
 
 def rows(printed: str) -> list[list[str]]:
     """Cells of the rows below the headings."""

@@ -1,7 +1,5 @@
 """Runs by the command line, each of one workload."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

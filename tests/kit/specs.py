@@ -1,7 +1,5 @@
 """Descriptions of sessions in a line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What happens to jobs: in order, and by job."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Tables that a run has written."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

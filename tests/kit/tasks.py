@@ -1,7 +1,5 @@
 """Parallel tasks as tests state them, laid out for any engine."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The environment: gymnasium's own checks, the policies' runs byte for byte, determinism, correct masks."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The learned policy: a run of it is the episode that the same network plays; its weights are those of this version."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page's example runs as written."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

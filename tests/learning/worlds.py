@@ -1,7 +1,5 @@
 """Small worlds for the environment: jobs with burst buffers on ``tiny``, as files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

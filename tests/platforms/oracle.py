@@ -1,7 +1,5 @@
 """SimGrid's own reading of a platform file, in a child process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

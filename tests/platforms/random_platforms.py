@@ -1,7 +1,5 @@
 """Random platform files: zones of all kinds in each other, clusters of all kinds, routes of all shapes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from math import prod

@@ -1,7 +1,5 @@
 """Hypothesis strategies for platform descriptions, as TOML tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

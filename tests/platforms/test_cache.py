@@ -1,7 +1,5 @@
 """Machines that were made before: the same ones, and only if nothing has changed and no other user can write them."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding platforms by name, and the time that it takes."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``spillway platform``."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Levels out of routes: hand-made machines, trees against their own statements, refused ones; written into XML."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hosts, links and routes are those of SimGrid 3.32, read through its Python binding."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The thesis platform's published table: all 110 x 110 routes, link by link, in order, with their latencies."""
 
-from __future__ import annotations
-
 import csv
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Maps and resource graphs of sites: their contents were counted by hand."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

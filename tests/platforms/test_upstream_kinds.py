@@ -1,7 +1,5 @@
 """Platforms of the kinds that upstream's examples have, written by us."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The supported part of SimGrid's XML, and the messages that refuse the rest."""
 
-from __future__ import annotations
-
 import lzma
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Books of storage nodes and nodes that are kept apart from the session's, and prove it right after every message."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 One more kind of buffer is one more entry of :data:`KINDS`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Small worlds of burst buffers, one for each case: machine, jobs, outages, options, and the way to play them."""
 
-from __future__ import annotations
-
 import json
 import math
 import tempfile

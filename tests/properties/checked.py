@@ -1,7 +1,5 @@
 """Worlds that are played in this process with everything proven to agree after every message."""
 
-from __future__ import annotations
-
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import Reply
 from spillway.schedulers.assembly import SessionSpec

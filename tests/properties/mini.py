@@ -1,7 +1,5 @@
 """A tiny event loop that plays jobs of given durations against a session: fast enough for thousands of examples."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field

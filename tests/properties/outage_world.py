@@ -1,7 +1,5 @@
 """Small worlds in which machines come and go: workloads and event files, played by the embedded simulator."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

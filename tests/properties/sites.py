@@ -1,7 +1,5 @@
 """Sites for random worlds: with and without associations, of several tiers, with short periods."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

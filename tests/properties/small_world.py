@@ -1,7 +1,5 @@
 """Small workloads with something to play for every job model, and runs of them with everything checked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

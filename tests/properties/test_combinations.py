@@ -4,8 +4,6 @@ A line is a policy and a model, a letter of it
 the verdict on a life and settings. ``python -m tests.properties.test_combinations`` prints it anew.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping

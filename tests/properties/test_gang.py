@@ -1,7 +1,5 @@
 """Invariants of the gang policies for any jobs: every job ends and receives its full time, no job overtakes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Malleable jobs under any controller, policy and kill: no work is lost, nothing over-committed, nothing kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache

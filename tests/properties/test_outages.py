@@ -1,7 +1,5 @@
 """Machines and parts of storage nodes go out and come back: cases by hand; ``tools.fuzz worlds`` draws others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Passes that explain why jobs wait play each world like those that do not."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 from random import Random

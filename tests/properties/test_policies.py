@@ -1,7 +1,5 @@
 """Invariants of every policy, for every entry of POLICIES; and the promises of each backfilling."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

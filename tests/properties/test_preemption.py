@@ -1,7 +1,5 @@
 """Preemption in random worlds: only allowed pairs, never too early, consistent books, and an end of every job."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator

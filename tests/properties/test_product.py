@@ -3,8 +3,6 @@
 ``python -m tools.fuzz worlds`` plays random worlds of the whole product.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 

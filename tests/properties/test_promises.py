@@ -1,7 +1,5 @@
 """Conservative backfilling keeps its promises, except for delays by ends that are reported late."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Whole sites in random worlds: everything that a site's file may state, beside windows, outages, models and lives."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import tempfile

@@ -1,7 +1,5 @@
 """A policy's view of finished jobs and users agrees with the run's tables: nothing is missing or counted twice."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """A session behind a codec in this process: each message and reply is written and read again, as on a socket."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Hypothesis strategies for neutral messages: every event, every request, and the JSON values inside them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Batsim 4, simulator to scheduler: golden texts, round trips, recorded conversations, located errors, garbage."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

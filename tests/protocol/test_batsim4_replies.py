@@ -1,7 +1,5 @@
 """Batsim 4's codec, scheduler to simulator: golden texts, round trips, every rule that Batsim enforces, garbage."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

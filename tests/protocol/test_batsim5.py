@@ -3,8 +3,6 @@
 Written from the published protocol; recorded conversations are in ``tests/transcripts/test_batsim5.py``.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any

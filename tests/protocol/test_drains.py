@@ -1,7 +1,5 @@
 """The event that drains a part of storage nodes: read from the data of a NOTIFY, and refused with the field."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

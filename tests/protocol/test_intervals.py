@@ -1,7 +1,5 @@
 """Interval sets: lenient reading, canonical writing, no exhausted memory."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """JSON below the codecs: Batsim's number format and escapes, integers beyond 64 bits, rounding."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The table of profiles' fields: the reader of workload files and the simulator take and refuse the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The reply that carries a reason and is no message."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Recording conversations and playing them again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

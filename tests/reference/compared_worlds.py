@@ -1,7 +1,5 @@
 """Worlds in which passes are compared with the specification: plain, rich, of the fuzzers, and logs of the studies."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from random import Random

@@ -10,8 +10,6 @@ must be those of the ledger. Elsewhere (windows, outages, lives of burst buffers
 timeline, at each of its changes.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

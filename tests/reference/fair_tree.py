@@ -1,7 +1,5 @@
 """Fair Tree in a few plain lines, with fractions: one list of siblings at a time, one user after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby

@@ -4,8 +4,6 @@ Written only from the model's description: the same sums in the same order, but 
 instead of the part of the machine that changed, all pairs instead of groups.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -8,8 +8,6 @@ References
 de Moura, Bjørner, *Z3: an efficient SMT solver*, TACAS 2008.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Packings and sets of jobs by exhaustive search: the definitions for the tests of the searches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations

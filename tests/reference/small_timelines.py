@@ -1,7 +1,5 @@
 """Small timelines of the product beside tables with the same rows, and what is proven of jobs and bookings there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from random import Random

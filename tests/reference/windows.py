@@ -5,8 +5,6 @@ References
 Kopanski's thesis 2020, section 3.3, Algorithm 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

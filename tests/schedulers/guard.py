@@ -1,7 +1,5 @@
 """The core's guard against a book alone, without a session."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import spillway.core as native

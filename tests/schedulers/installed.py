@@ -1,7 +1,5 @@
 """An installed package that registers classes: its files in a folder, as pip would leave them there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Random machines and jobs for the tests of timeline, placement and cluster."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Runtimes for tests of the layers above them."""
 
-from __future__ import annotations
-
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 

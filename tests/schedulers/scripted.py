@@ -1,7 +1,5 @@
 """A session that answers from a script, and the messages of a small conversation, for tests of the shell around it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from spillway.protocol import messages as m

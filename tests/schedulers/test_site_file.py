@@ -1,7 +1,5 @@
 """A site from its file: values, places of nodes, located errors; and its compact text, there and back."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Schedulers behind a ZeroMQ socket, for tests of the command line."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Registration during the simulation: jobs, profiles, garbage collection (batsim4.md section 5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Kills: reported events, their order, their progress (batsim4.md 4.4, 4.5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

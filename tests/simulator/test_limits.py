@@ -1,7 +1,5 @@
 """Endless simulations and unbounded memory are refused with the remedy: times, compositions, calls."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Memory of the embedded simulator: of IO-Aware jobs that have ended, and of simulations that nobody holds any more."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 import weakref

@@ -1,7 +1,5 @@
 """Output files: columns, formats, order (batsim4.md section 8)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

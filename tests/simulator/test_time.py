@@ -1,7 +1,5 @@
 """Times: message latency, batching, walltimes, calls, and replies that lie in the future."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.protocol.messages import (

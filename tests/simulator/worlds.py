@@ -1,7 +1,5 @@
 """Small worlds for the simulator's tests: a platform, an engine without contention, and scripted schedulers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

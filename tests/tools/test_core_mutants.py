@@ -1,7 +1,5 @@
 """``python -m tools.core_mutants`` changes one place of code, and no comment, text or assertion."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.core_mutants import FOLDERS, mutants

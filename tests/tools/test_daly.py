@@ -1,7 +1,5 @@
 """A part of ``python -m tools.daly``: the simulated loss is within 10 % of the formula."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``make setup`` ended by a signal leaves no process of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The table of frozen runs: a sample is played again, and every policy, model, life, engine and choice occurs in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``python -m tools.mutants`` on a tiny module, with some mutants that its test does not notice."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.kit.cases import cases

@@ -1,7 +1,5 @@
 """False alarms and findings of a what-if's band, counted on a few small logs."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools import whatif_coverage

@@ -6,8 +6,6 @@ it numbered compute hosts by text, jobs had a member ``rigid``, names of profile
 those of the messages. Its first message is three messages of the handshake late.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Our EASY as published against conversations recorded between the real Batsim 4.2.1 and the published scheduler."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

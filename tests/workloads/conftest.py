@@ -1,7 +1,5 @@
 """Fixtures of the workload tests: sample files, and the reference log read once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

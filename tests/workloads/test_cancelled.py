@@ -1,7 +1,5 @@
 """Jobs of a log that were cancelled while they waited: left out, or played as waiting until then."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Fetching public logs: from a server on the loopback address, from a file, from the cache; checksums; no network."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command line: files come out, errors are one line and exit code 2."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

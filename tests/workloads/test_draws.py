@@ -1,7 +1,5 @@
 """Random numbers: reproducible to the last bit, and from the right distributions."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

@@ -1,7 +1,5 @@
 """One way in: every kind of source becomes a workload."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The generator lublin: the distribution of gamma numbers, its bytes, and the public log of the same model."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Statements of logs for a site's scheduler: partition, account, QOS, licenses and nice, as fields of jobs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

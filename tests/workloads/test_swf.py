@@ -1,7 +1,5 @@
 """Standard Workload Format: written logs are read as they were, and every fault has its one message."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import time

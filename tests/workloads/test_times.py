@@ -1,7 +1,5 @@
 """Times beyond every clock are refused when they are read: a log in microseconds is named as such."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

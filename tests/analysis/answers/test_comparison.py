@@ -1,7 +1,5 @@
 """The answer claims no more than its intervals allow."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Errors against the site's own waits: figures by hand, and the table of a run with partitions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

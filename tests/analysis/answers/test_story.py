@@ -1,7 +1,5 @@
 """The reasons for a job's wait, in words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The report's two forms have the same contents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from spillway.analysis.document.blocks import (

@@ -1,7 +1,5 @@
 """Tables on terminals of all widths."""
 
-from __future__ import annotations
-
 import ast
 import io
 from pathlib import Path

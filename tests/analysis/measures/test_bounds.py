@@ -1,7 +1,5 @@
 """Least waits: by hand, below the best of all orders of small cases, and below every policy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

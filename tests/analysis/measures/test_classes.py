@@ -1,7 +1,5 @@
 """Job classes and their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Comparisons of runs with their intervals, and the band of shaken runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Fairness, by hand and against counting."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Further figures of a run, by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from pathlib import Path

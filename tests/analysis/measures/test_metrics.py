@@ -1,7 +1,5 @@
 """Metrics against values computed by hand (see samples.py)."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import tracemalloc

@@ -1,7 +1,5 @@
 """Independent units, and the coverage of intervals over them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A policy has one colour, and the policies most often compared can be told apart by every reader."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures for a paper: of a column's width, by a style of one's own, in formats that print; one legend."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every figure: it draws the given numbers, into given axes or its own, and saves the same bytes twice."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable

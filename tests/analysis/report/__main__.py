@@ -3,8 +3,6 @@
 Without a file: a report of two schedules of 30,000 jobs on four nodes is made first.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small finished campaign on disk, made without running anything."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

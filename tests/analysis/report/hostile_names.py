@@ -1,7 +1,5 @@
 """A finished campaign in which every name is an attempt to get markup or a script into a page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Response times of a report in a headless Chromium."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

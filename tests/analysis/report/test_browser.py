@@ -1,7 +1,5 @@
 """The report in a real browser: it loads without complaint, zooms, shows a job's figures, sorts, fits on a phone."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Hostile names in every place of a name: they are shown as text in a real browser, and no script of theirs runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

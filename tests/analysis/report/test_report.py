@@ -1,7 +1,5 @@
 """The report's file: self-contained, complete, the same bytes twice."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Reading results: columns, types, and one clear message for each kind of damage."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

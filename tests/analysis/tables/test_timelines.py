@@ -1,7 +1,5 @@
 """Values over time from a run's tables: use, drained parts, traffic."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

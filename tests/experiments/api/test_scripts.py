@@ -1,7 +1,5 @@
 """Policies of scripts: the values that they use, the lines of their errors, and what cannot be one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

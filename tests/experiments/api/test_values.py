@@ -1,7 +1,5 @@
 """Values of another type or range are refused in words, before anything is played; what can be meant is taken."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """Campaign files: their meaning, and one clear message for each kind of mistake."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

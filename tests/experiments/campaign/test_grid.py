@@ -1,7 +1,5 @@
 """The grid: order, stable names, and the differences that make another run."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

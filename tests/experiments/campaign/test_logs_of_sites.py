@@ -1,7 +1,5 @@
 """Logs of batch systems from a bare file to runs: the machine, known fields, shared nodes, rejected jobs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

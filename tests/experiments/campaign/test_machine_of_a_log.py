@@ -1,7 +1,5 @@
 """The machine that a log is played on is the one that the log, or its owner, states."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each pair of profile, machine and job model plays, or is refused before anything is played."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

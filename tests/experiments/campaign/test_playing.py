@@ -1,7 +1,5 @@
 """Ways to play runs: one dataclass, from which both command lines, campaign files and their reference follow."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

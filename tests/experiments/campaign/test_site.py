@@ -1,7 +1,5 @@
 """``--site``: the machine unless another is named, the same text in every interface, a clear error if it is wrong."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

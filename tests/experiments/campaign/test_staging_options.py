@@ -1,7 +1,5 @@
 """Staging everywhere: the command line, campaign files, and the fields of a Batsim workload."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

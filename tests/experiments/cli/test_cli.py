@@ -1,7 +1,5 @@
 """The command ``spillway``: its table of subcommands, former spellings, and words that are no command."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

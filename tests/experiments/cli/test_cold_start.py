@@ -1,7 +1,5 @@
 """A command line that is wrong is answered at once."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

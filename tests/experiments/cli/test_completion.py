@@ -1,7 +1,5 @@
 """Shell completion: the script is sourced by a real bash, and completes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An own machine as a file to be edited, and the parts of a machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``spillway new``: what it writes is registered, keeps the rules of style, and its own test passes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

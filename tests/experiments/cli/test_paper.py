@@ -1,7 +1,5 @@
 """``--figures``, ``--width``, ``--style`` and ``--tables``, and errors in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

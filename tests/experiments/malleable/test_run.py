@@ -1,7 +1,5 @@
 """Malleable applications in campaigns: one row per real job, for any of their parts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from spillway.experiments.cli import main

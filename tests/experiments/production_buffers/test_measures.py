@@ -1,7 +1,5 @@
 """Idle node-hours by hand, and the study at its smallest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The job model of the documentation runs as written there: under every policy, with both players."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

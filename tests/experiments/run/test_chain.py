@@ -1,7 +1,5 @@
 """A chain of stage-in, compute and stage-out jobs around a persistent buffer, from job scripts to the tables."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The hash of the code that decides: which modules it covers, and that nothing else changes it."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Devices of storage nodes that read and write at bandwidths of their own, in a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

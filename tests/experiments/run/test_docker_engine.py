@@ -1,7 +1,5 @@
 """Batsim in a container: the parts that need no engine."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from pathlib import Path
 

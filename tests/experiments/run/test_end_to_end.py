@@ -1,7 +1,5 @@
 """The command line from end to end, on small workloads: results, resuming, failures, Ctrl-C, other simulators."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Outages in campaigns: a file of Batsim's external events is played, and its setting has its effect."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

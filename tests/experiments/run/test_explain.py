@@ -1,7 +1,5 @@
 """``explain`` looks at folders that others made: nothing in them is believed that would reach beyond them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Failures by rate and by trace: the file of events that they make, and the same spelling everywhere."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The example of the documentation: its own test, installed from its project file, run, checked, shown on its page."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Folders of runs: they appear whole, also beside runs that end at the same moment."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

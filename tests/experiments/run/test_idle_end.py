@@ -1,7 +1,5 @@
 """The end of a job that waits for a turn when its walltime is over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

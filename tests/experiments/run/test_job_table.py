@@ -1,7 +1,5 @@
 """The table of jobs is made line by line: no row of it stays in memory as anything but its text."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Burst buffers with lives of their own, from the job model to the tables: nodes given back before the buffer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

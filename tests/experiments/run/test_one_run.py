@@ -1,7 +1,5 @@
 """One run is played in the process of the command; several, in processes of their own, also from a plain script."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sequences of operations through ``run_experiments.py run``: any policy with any control, one row per real job."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

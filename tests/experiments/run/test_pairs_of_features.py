@@ -1,7 +1,5 @@
 """Pairs of features that once ended a run; each with the right outcome."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run with preemption: its tables, and the story of its jobs in ``explain``."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``explain`` prints priorities as ``sprio`` does: from the site's file to the lines, the same bytes twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Recorded run times contain their I/O: the rest is computing, so that an uncontended job takes its recorded time."""
 
-from __future__ import annotations
-
 import tempfile
 from itertools import accumulate
 from pathlib import Path

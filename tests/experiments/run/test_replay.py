@@ -1,7 +1,5 @@
 """The log's own schedule in a campaign: kept if needed, refused if not known, the baseline."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings of a session: given ones, those of a policy, the defaults."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.errors import OptionError

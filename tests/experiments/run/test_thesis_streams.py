@@ -1,7 +1,5 @@
 """Streams on the machine of the thesis, by hand: two schedulers, the link of 5 GB/s; and stages that are booked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

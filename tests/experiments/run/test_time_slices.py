@@ -1,7 +1,5 @@
 """Batsim's rows of time slices, and one row per job made of them; gang policies in campaigns."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Times without contention: each job of a run, played again alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

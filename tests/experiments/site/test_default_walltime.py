@@ -1,7 +1,5 @@
 """Jobs without a walltime have that of their partition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

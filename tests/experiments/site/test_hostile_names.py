@@ -1,7 +1,5 @@
 """Names with what a terminal would obey: no command and no page passes it on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

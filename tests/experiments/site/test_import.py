@@ -4,8 +4,6 @@ The files of the small site are in ``tests/data/site``: 16 nodes in three partit
 licences; ``imported.toml`` was compared with them by hand.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

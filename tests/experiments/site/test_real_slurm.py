@@ -1,7 +1,5 @@
 """Small cases that a real Slurm (22.05.8, 24.11.5) has run: its listings are imported, its jobs are played."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import re

@@ -1,7 +1,5 @@
 """The site's schedulers as a policy, as ``site show`` prints it."""
 
-from __future__ import annotations
-
 from spillway.experiments.run.sessions import build_policy, parse_policy, typed
 from spillway.experiments.site.shown import policy_of
 from spillway.schedulers.model.site import Site, Weights

@@ -1,7 +1,5 @@
 """Values as Slurm writes them: times, amounts, counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.experiments.site.source import preempts, records, rows, seconds, settings

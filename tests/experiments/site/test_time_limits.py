@@ -1,7 +1,5 @@
 """Jobs run beyond their limits as Slurm lets them (OverTimeLimit, KillWait); plans use the limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Waits in Slurm and in the simulator, by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

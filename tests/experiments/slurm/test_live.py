@@ -1,7 +1,5 @@
 """If no Slurm can be run that is reported, and nothing is left behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

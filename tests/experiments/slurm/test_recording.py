@@ -1,7 +1,5 @@
 """Contents of the log of Slurm's controller."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

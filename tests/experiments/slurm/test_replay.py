@@ -1,7 +1,5 @@
 """The policy and the life of buffers, held to recordings of real Slurms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """Starvation for a second resource on a real Slurm: recordings, and the policy beside them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

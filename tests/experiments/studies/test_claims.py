@@ -1,7 +1,5 @@
 """The judge of all studies: each of its rules on made-up values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Studies as data: what a description may say, and where it is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The study of Herbein et al. in small: I/O-aware never blocks, I/O-ignorant does; the command without any file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The studies of Singh & Carretero: use cases as in the paper, waits by hand, the assignment of idle processes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

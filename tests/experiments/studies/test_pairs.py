@@ -1,7 +1,5 @@
 """Statements that no reading gives together: readings of two questions are joined, and the remaining ones are named."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Studies from the command line: points kept and checked, readings compared, forged numbers noticed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

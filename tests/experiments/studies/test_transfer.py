@@ -1,7 +1,5 @@
 """The transfer study: its periods and loads by hand, ratios over logs and periods, and the list of looks."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Policies with one planted fault each."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """``spillway check-policy`` finds planted faults, each in its words, and lets sound policies pass."""
 
-from __future__ import annotations
-
 import gc
 import shlex
 import signal

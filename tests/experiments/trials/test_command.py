@@ -1,7 +1,5 @@
 """``spillway conformance`` over the wire: a scheduler that breaks a promise, and wrong commands."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """The observer flags conversations that are wrong by hand, each by the requirement that is meant for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.experiments.trials.observer import Breach, Observer

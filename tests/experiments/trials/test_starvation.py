@@ -1,7 +1,5 @@
 """Starvation for a second resource, in each case and under each of our policies."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

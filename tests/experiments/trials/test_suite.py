@@ -1,7 +1,5 @@
 """The suite passes right schedulers, flags wrong ones, and makes failures small."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shlex

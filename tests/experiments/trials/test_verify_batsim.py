@@ -1,7 +1,5 @@
 """``verify-batsim``, with the embedded simulator in the place of Batsim, and with one that falsifies a file."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

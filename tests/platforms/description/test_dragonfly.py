@@ -1,7 +1,5 @@
 """The Dragonfly's special nodes and its routes' quirk."""
 
-from __future__ import annotations
-
 from spillway.platforms import Platform, platform_from
 
 THESIS = platform_from("thesis")

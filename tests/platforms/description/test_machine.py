@@ -1,7 +1,5 @@
 """Descriptions: they are read strictly, and the generated platforms agree with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

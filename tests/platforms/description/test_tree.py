@@ -1,7 +1,5 @@
 """Trees: the machines of Herbein et al., several clusters with one file system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

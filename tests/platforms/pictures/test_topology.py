@@ -1,7 +1,5 @@
 """The machine as a graph, and its pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Times of staging and running, fitted to measured runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

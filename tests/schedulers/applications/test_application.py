@@ -1,7 +1,5 @@
 """Malleable applications: their format, and descriptions that no application has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

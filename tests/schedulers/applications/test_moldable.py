@@ -1,7 +1,5 @@
 """Moldable starts: the least number of nodes of a job, and hand cases under policies that start jobs in order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Performance models: interpolation and parameters by hand, speed-ups, sizes for a speed-up."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.applications.performance import (

@@ -1,7 +1,5 @@
 """Algorithms 5 and 6 as in the paper, for comparison with the heap in the product."""
 
-from __future__ import annotations
-
 from spillway.schedulers.controllers.sharing import Candidate
 
 

@@ -1,7 +1,5 @@
 """Small machines on which hand cases are played: the embedded simulator, in process, with malleable jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random scenes for properties of the controllers: few distinct times, so that collisions and ties are frequent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

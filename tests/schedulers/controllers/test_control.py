@@ -1,7 +1,5 @@
 """Applications that request changes of size themselves: read, granted where possible, by hand and on scenes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Algorithm 4 by hand: the nearest multiple, the speed-up, the size that gives it."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.applications.performance import Parameters, from_parameters

@@ -1,7 +1,5 @@
 """Expansion and return on scenes made by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from spillway.schedulers.applications.application import read_application

@@ -1,8 +1,6 @@
 """The I/O interference controller on scenes made by hand: the applications that it resizes, the times, and cases
 without a resize."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from spillway.schedulers.applications.application import read_application

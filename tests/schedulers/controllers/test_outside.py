@@ -1,7 +1,5 @@
 """Controllers of the user's own: the page's example runs, beside the built-in ones; faults are reported."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Monitoring and prediction: averages, scaling to another size, agreed changes, uncertainty."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

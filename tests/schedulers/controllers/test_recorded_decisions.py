@@ -3,8 +3,6 @@
 ``python -m tests.schedulers.controllers.test_recorded_decisions`` records them anew; that is a change of results.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

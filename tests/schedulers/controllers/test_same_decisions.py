@@ -1,7 +1,5 @@
 """Calculations on arrays give the same as those by application and by node."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

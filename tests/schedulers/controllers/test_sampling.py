@@ -1,7 +1,5 @@
 """The on-line predictor: hand cases of its measurements, and estimates for the sizes in between."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.applications.application import read_application

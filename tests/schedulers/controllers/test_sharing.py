@@ -1,7 +1,5 @@
 """Sharing idle nodes: by hand, against the algorithms as written, and the balance of gain and I/O."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

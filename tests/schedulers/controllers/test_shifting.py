@@ -4,8 +4,6 @@ The figures' durations are not in the text; 30 s are taken for both phases. Appl
 Application 2 at 80 s (section 4.2.1).
 """
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.applications.performance import Parameters, PerformanceModel, from_parameters

@@ -1,7 +1,5 @@
 """Impossible events are refused with one located RemoteProtocolError; events without effect are accepted."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

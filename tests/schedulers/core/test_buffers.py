@@ -1,7 +1,5 @@
 """Kinds of burst buffers: a job's request, refusals of the guard, and the parts of striped ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs that their users cancelled while they waited: they hold their place, and leave at that time."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

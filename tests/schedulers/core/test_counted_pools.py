@@ -1,7 +1,5 @@
 """Counted pools: requests of jobs, and starvation where reservations do not cover them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Jobs that wait for other jobs: by hand, and over drawn workloads, policies and job models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """GPUs: counts per node restrict a job to nodes with enough; limits count them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The guard on the book: exact reasons for refusals, jobs that can never run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Section 3.4 of Herbein et al. (HPDC 2016), number for number, on the tree of its Figures 2 and 3; its settings."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.errors import OptionError

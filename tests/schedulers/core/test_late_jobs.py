@@ -1,7 +1,5 @@
 """A job that is submitted after ``no_more_static_job_to_submit``."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.errors import RemoteProtocolError

@@ -1,7 +1,5 @@
 """Hierarchical resources: the three modes with the numbers of Slurm's page, refusals, and requests that never fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Lives of holdings in a session: a buffer before its nodes, nodes back before the buffer, and the reverse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

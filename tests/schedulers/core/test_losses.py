@@ -1,7 +1,5 @@
 """Drained parts of storage nodes in the core: guard, book and session."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A session's memory of jobs that have ended: their ids, and a line of history for policies."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 import weakref

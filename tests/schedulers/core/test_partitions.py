@@ -1,7 +1,5 @@
 """Partitions: which nodes a job may use, and the reasons for which it is rejected."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The session's conversation: legal order, rejections, availability, cadence, dynamic registration, refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Lives of holdings through a whole conversation: decisions, guard, execution, view, files, lanes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The shortest delays, calls beyond the end of simulated time, and ends at just the expected end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The guard of resizes: forbidden requests of controllers, with the reasons."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

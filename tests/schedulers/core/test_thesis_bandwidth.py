@@ -1,7 +1,5 @@
 """Bandwidth on the machine of the thesis: 96 nodes that share the file system's link of 5 GB/s."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import msgspec

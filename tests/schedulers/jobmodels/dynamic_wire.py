@@ -1,7 +1,5 @@
 """A scripted simulator of dynamic sub-jobs for execution models: durations from profiles, kills, walltimes, calls."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable
 from typing import Any

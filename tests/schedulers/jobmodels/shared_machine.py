@@ -1,7 +1,5 @@
 """Plays a few jobs under a policy that shares four nodes in time, through the embedded simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The IO-Aware model through an exclusive gate: stages take turns, drains survive kills, no job is lost."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The IO-Aware model: its stages, phases, bytes and options; ``tools.fuzz conversations`` plays it to the wire."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.errors import OptionError, RemoteProtocolError

@@ -1,7 +1,5 @@
 """Malleable execution on the wire: intervals, I/O through the gate, reconfigurations, kills in every state."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sequences of operations on the wire: hand-computed schedules, exclusive I/O, kills, walltimes."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

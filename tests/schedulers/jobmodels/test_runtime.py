@@ -1,7 +1,5 @@
 """Restarts from checkpoints, worked out by hand: surviving checkpoints by failure, repeated work, and its cost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Streams on the real Batsim's protocol, against the embedded simulator: the same as our own profile type."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The bandwidth that jobs need under a model: bytes by hand, rates in sessions, unknown cases."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

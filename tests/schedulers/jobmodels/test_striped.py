@@ -1,7 +1,5 @@
 """Striped burst buffers in the I/O-aware model: transfers by hand, turns at the I/O gate, refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

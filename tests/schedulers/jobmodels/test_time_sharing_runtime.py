@@ -1,7 +1,5 @@
 """Time sharing through the protocol, by hand: four nodes, slices of ten seconds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

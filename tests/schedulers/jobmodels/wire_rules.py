@@ -1,7 +1,5 @@
 """Batsim's rules for requests, for scripted simulators: written apart from those of the product."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

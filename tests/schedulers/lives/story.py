@@ -1,7 +1,5 @@
 """Small runs on small machines, and the times of their events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Persistent burst buffers through whole runs: created, used, destroyed, in the order of the jobs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

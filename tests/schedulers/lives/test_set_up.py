@@ -1,7 +1,5 @@
 """Set-up and tear-down of burst buffers: times of the site's, in which the buffer is in use and the nodes are not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Buffers that waited too long for nodes, and persistent ones that wait for free bytes: times worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

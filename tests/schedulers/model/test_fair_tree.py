@@ -1,7 +1,5 @@
 """Fair Tree: cases worked out by hand, and any tree against a plain reference."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

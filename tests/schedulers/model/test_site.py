@@ -1,7 +1,5 @@
 """Values of a site: invalid weights."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.base.errors import OptionError

@@ -1,7 +1,5 @@
 """Views of small machines, for tests of single policies, and a plain check of a policy's starts."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Conservative backfilling: promises that wait for something late keep their order, and shift by no more than that."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

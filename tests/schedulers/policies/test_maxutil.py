@@ -1,7 +1,5 @@
 """Maximising utilisation: hand-computed passes, nothing over-committed, better than filling, always the same."""
 
-from __future__ import annotations
-
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies.maxutil import MaxUtil

@@ -1,7 +1,5 @@
 """Packs and lists: hand-computed schedules under the two constraints, backfilling, arrivals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Plan-based scheduling: hand-computed passes, the use of a reservation depth, and the thesis's starting orders."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

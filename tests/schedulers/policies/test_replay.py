@@ -1,7 +1,5 @@
 """Replay: the log's starts where they fit, the site's order where they do not, and the notes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

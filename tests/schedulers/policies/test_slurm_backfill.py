@@ -1,7 +1,5 @@
 """Each rule of Slurm's two schedulers separately; recordings of real ones are in ``tests/experiments/slurm``."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Sequence

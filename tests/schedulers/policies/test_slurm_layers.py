@@ -1,7 +1,5 @@
 """Plans of a backfill pass for jobs that need hierarchical resources or GPUs, by hand; such jobs never starve."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 from types import MappingProxyType

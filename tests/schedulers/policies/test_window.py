@@ -1,7 +1,5 @@
 """Window: hand-computed passes, ages, reservations, placement; always feasible, optimal and the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A site's maxima per node: the same for a job's fields as for directives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Queue orders, one by one and several at a time."""
 
-from __future__ import annotations
-
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.ordering import ordered

@@ -1,7 +1,5 @@
 """Pairs by priorities that are kept from pass to pass are those by new ones: random queues that come and go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

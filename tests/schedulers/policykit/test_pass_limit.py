@@ -1,7 +1,5 @@
 """A bound on the time of a search, with a clock that the test moves on."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

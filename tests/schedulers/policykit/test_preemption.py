@@ -1,7 +1,5 @@
 """Preemption, worked out by hand: eight nodes, jobs of partition ``high`` preempt those of ``low``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Multifactor priority: each factor in a case worked out by hand, sums, ties, and assumptions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

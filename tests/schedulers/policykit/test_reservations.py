@@ -1,7 +1,5 @@
 """Advance reservations of a site, by hand; and over drawn jobs and policies."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

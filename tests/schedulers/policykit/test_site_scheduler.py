@@ -1,7 +1,5 @@
 """A site's ``[scheduler]`` as the options of the policy that plays it, at every interface."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

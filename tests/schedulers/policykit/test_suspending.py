@@ -1,7 +1,5 @@
 """Preemption by suspension: worked out by hand on eight nodes, as in ``test_preemption``, and in random worlds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 from typing import Any

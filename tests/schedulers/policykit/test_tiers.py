@@ -1,7 +1,5 @@
 """Tiers of partitions order the jobs of every policy with a queue."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.model.site import Partition, Site, site_text

@@ -1,7 +1,5 @@
 """Windows of maintenance: by hand, and over drawn jobs, windows and policies."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence

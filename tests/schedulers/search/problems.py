@@ -1,7 +1,5 @@
 """Random problems of choosing items, shared by the tests of the solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Packing whole units into bins: against an exhaustive search, and its guarantees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

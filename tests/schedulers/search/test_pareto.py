@@ -1,7 +1,5 @@
 """Two objectives: the rule of exchange by hand, all sets of small problems, the genetic search of larger ones."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """The problem of choosing items, and the thesis's loop over sets."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 

@@ -1,7 +1,5 @@
 """Branch and bound: feasible, exact, with correct proof flags, and always the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Z3 as an alternative: the same answers, limited by its own resource count."""
 
-from __future__ import annotations
-
 import sys
 from subprocess import run
 

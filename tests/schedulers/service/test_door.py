@@ -1,7 +1,5 @@
 """The service's socket: endpoints of the file system."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

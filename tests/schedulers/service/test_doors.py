@@ -1,7 +1,5 @@
 """One rule everywhere: invalid combinations are refused in the same words, and no option is dropped in silence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The command line of the service: lists, errors in one line, signals, recordings, replays."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The story that ``-v`` prints, and the service's bound on the time of a pass."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, ResourceInfo, SimulationBegins

@@ -3,8 +3,6 @@
 The package is taken from the folder that SPILLWAY_PYBATSIM names, or installed into a temporary one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Our policies under pybatsim 4, with a stand-in for its launcher: it is on no package index."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import struct

@@ -1,7 +1,5 @@
 """The service over real ZeroMQ sockets on the loopback address, with a scripted simulator at the other end."""
 
-from __future__ import annotations
-
 import queue
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Slices: their rows and beginnings, and microseconds."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.timesharing.slices import Slices, to_us

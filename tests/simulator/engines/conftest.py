@@ -1,7 +1,5 @@
 """Fixtures: a small machine with durations that can be computed by hand, and every engine that plays parallel tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cases computed by hand, for every engine that plays SimGrid's model of parallel tasks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

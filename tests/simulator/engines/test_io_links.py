@@ -1,7 +1,5 @@
 """Water-filling and the tree: the paper's formulas, its Figure 3, and properties of any tree."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The routes that the core keeps."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

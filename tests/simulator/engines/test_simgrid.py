@@ -1,7 +1,5 @@
 """The engine in a child process: found or refused, and removed without a trace after any end."""
 
-from __future__ import annotations
-
 import math
 import os
 import signal

@@ -1,7 +1,5 @@
 """The engine of constant streams: progress, computing and blocked time; the same without contention as the others."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Jobs of several parts: the rest of a walltime, waits for messages, kills, energy; times worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

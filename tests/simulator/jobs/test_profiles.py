@@ -1,7 +1,5 @@
 """Profile types: accepted fields, refused ones, durations (batsim4.md 6.1)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

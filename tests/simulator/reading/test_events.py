@@ -1,7 +1,5 @@
 """External events: machines that come and go, and the user's own events (batsim4.md 4.6 and 6.3)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Workloads that a scheduler made: those without a job are packed, and all that was registered can be named again."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.core import SimulatedJob

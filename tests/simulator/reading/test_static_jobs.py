@@ -1,7 +1,5 @@
 """Static jobs before their submission."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

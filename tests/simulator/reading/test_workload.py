@@ -1,7 +1,5 @@
 """Workload files: read as strictly as Batsim does, with messages that name the place (batsim4.md 3 and 6.2)."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Differences of the simulator when it plays Batsim 5: numbers of hosts, calls, kills, registration, the end."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """``spillway simulate``: Batsim's options, exit codes, one line per error, and the same files as in process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 ``BATSIM`` names the binary of a Batsim 4.x; without it that part is skipped.
 """
 
-from __future__ import annotations
-
 import lzma
 import os
 import subprocess

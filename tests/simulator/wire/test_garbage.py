@@ -1,7 +1,5 @@
 """For any bytes in a scheduler's answer the simulator ends with a message: no traceback, no hang."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A link with late replies: the simulation stops meanwhile, and continues as if it had had them at once."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

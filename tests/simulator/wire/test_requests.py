@@ -1,7 +1,5 @@
 """Forbidden requests of the scheduler: each rule of batsim4.md section 5, and the message that names the broken one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

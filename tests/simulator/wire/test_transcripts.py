@@ -5,8 +5,6 @@ paths of another machine) and the order of the names in ``profiles`` (a hash tab
 message is compared as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import shlex

@@ -1,7 +1,5 @@
 """Every rule of the loop has words."""
 
-from __future__ import annotations
-
 from spillway.core import Rule
 from spillway.simulator.wire import words
 

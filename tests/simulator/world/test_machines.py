@@ -1,7 +1,5 @@
 """Machines: roles, ids, limits (batsim4.md 3, 4.1 and 6.4)."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.platforms.errors import PlatformError

@@ -1,7 +1,5 @@
 """Power states and energy (batsim4.md 5 and 8; SimGrid's host energy model)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A control decision with 1,000 running applications. All times: ``python -m tools.benchmarks.control_load``."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -3,8 +3,6 @@
 The whole log's figures come from ``python -m tools.benchmarks.engine_load``.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 The full table: ``python -m tools.benchmarks.window_load``.
 """
 
-from __future__ import annotations
-
 import resource
 
 import pytest

@@ -1,7 +1,5 @@
 """Damaged results are noticed, named and done again; edited inputs are never read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Kills leave no process behind and no half run; ``python -m tools.faults kills --count 60`` does many."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

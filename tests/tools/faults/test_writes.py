@@ -1,7 +1,5 @@
 """Whole runs or no run after a failing disk or a kill at any write, sync or rename."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

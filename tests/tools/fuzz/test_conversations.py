@@ -1,7 +1,5 @@
 """A bounded run of the fuzzer; ``python -m tools.fuzz conversations`` runs without an end."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.fuzz.conversations import main, one

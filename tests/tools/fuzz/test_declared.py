@@ -1,7 +1,5 @@
 """A few worlds of ``python -m tools.fuzz declared``, and declarations without a draw."""
 
-from __future__ import annotations
-
 import pytest
 
 from spillway.schedulers.model.job import JobField

@@ -1,7 +1,5 @@
 """A bounded run of ``python -m tools.fuzz strangers``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tools.fuzz.strangers import KINDS, fuzz

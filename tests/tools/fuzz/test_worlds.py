@@ -1,7 +1,5 @@
 """A few worlds of ``python -m tools.fuzz worlds``, and the report of a finding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Hostile files, those that take a moment only, given to the commands in this process."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Names that mean something to the printer of tables, to Matplotlib and to file systems are only names."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every mistake of the table: exit code 2 and one line, the recorded one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

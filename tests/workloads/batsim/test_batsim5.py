@@ -1,7 +1,5 @@
 """Workloads for Batsim 5: names of profile types, and the contents of ``extra_data``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

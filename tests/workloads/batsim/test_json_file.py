@@ -1,7 +1,5 @@
 """Batsim workload files: round trip, located errors, deterministic bytes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Conversion of logs: the thesis's numbers, the options, left-out jobs and their reasons."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

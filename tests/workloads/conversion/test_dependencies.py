@@ -1,7 +1,5 @@
 """Dependencies and array limits of jobs in logs, as fields of jobs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Machine facts: ranges, and reading them from a platform."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any

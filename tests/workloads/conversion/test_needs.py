@@ -1,7 +1,5 @@
 """Least requirements of a log on its machine, and warnings where they are too many."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Input shaking: small, the same for the same seed, and without another end of any job."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Splitting into equal periods: a partition, and the published 16 parts."""
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes drawn jobs in each form of logs, as the systems print them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Variants of Eagle's, PM100's and F-DATA's tables, as text and as parquet: right, or refused with the column."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A log in any form gives the same jobs; an error in it is one line that names the place."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logs as sites have them: wrong lines are repaired, left out or refused with their reason, and counted in the book."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Features that a log states and no run plays are counted, with their share of the node-hours."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

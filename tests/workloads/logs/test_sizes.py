@@ -1,7 +1,5 @@
 """Sizes of jobs whose number of nodes a log does not state: computed where that is possible, else said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Burst buffers in job scripts, bytes moved, units, and the known fields of a log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Logs as strangers bring them: other separators, quotation, encodings, complaints of commands, ids of two servers."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Which jobs of a log are taken: by partition, user, account, state and time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

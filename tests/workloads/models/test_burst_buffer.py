@@ -1,7 +1,5 @@
 """The burst-buffer request model: bounds, rules, and the published data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

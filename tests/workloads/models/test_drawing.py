@@ -1,7 +1,5 @@
 """``spillway workload streams``: files in both forms, and its refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Fitting the request model: known parameters come back, the right distribution wins, pictures are drawn."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

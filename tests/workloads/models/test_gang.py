@@ -1,7 +1,5 @@
 """The workload of Zhang et al. 2003: means, intensities, files, pairs; and the source of the shipped numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The workload model of Herbein et al., section 4.2."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

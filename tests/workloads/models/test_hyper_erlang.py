@@ -1,7 +1,5 @@
 """The hyper-Erlang distribution: moments there and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

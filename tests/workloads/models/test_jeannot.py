@@ -1,7 +1,5 @@
 """The third paper's generators: its formulas, the realised load, rejected draws, equal bytes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

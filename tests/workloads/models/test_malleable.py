@@ -1,7 +1,5 @@
 """Applications drawn for the jobs of a log: the same jobs at every share, periods that add up, limits that hold."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists or packs: measures of a workload by hand, the shipped coefficients learned again, the command."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The KTH-like generator: same seed same log, exact load, statistics near the real log's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Requests of directives: the limits of a site, and the fields of jobs that they become."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Staging in the request model: bytes, times, kinds of buffers; and jobs that state nothing of it stay as they are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every command that reads results refuses what is not as it was written, with the place of the damage."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One command at a time writes a folder; a killed one frees it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

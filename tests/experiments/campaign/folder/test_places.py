@@ -1,7 +1,5 @@
 """One folder, one comparison: the default folder of results, and refused ones."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Nothing that another question, other code or another hand wrote is taken for a result without a word."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The printed table agrees with the report: jobs and seeds apart, times in hours."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

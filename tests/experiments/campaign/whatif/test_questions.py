@@ -1,7 +1,5 @@
 """One setting at a time against the site's own schedule: the question, the runs, the answer."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

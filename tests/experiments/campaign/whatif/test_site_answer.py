@@ -1,7 +1,5 @@
 """``spillway answer``: who waits, what binds, and what would help, on one page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Values of a site that a what-if question changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

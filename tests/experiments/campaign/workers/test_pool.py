@@ -1,7 +1,5 @@
 """Worker processes: results, failures, deaths, Ctrl-C."""
 
-from __future__ import annotations
-
 import multiprocessing
 import multiprocessing.forkserver
 import os

@@ -1,7 +1,5 @@
 """Messages to the user while a campaign runs."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

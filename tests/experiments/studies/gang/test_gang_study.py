@@ -1,7 +1,5 @@
 """The study of Zhang et al. from the command line, and runs that its points share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The core's machine, which steps between events, against the product, job by job; and by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

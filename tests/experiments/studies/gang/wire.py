@@ -1,7 +1,5 @@
 """A gang-scheduled workload through the protocol, quantum by quantum: session, guard, messages, embedded simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

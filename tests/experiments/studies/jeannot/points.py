@@ -1,7 +1,5 @@
 """Points of the study, with changes."""
 
-from __future__ import annotations
-
 from spillway.experiments.studies import Point
 from spillway.experiments.studies.jeannot import STUDY
 from spillway.experiments.studies.points import Value

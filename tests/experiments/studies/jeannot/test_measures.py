@@ -1,7 +1,5 @@
 """Measures of an execution by hand; the paper's Figure 2."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The claims on made-up results: verdicts follow the data, family by family, and name claims that cannot be judged."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Claims about published values: published results agree with themselves, and deviations are found in their places."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The thesis's studies: inputs, schedules, conclusions, and the command from end to end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

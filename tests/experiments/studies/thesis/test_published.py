@@ -1,7 +1,5 @@
 """Our policies as published give the schedules that the published scheduler gave under the real Batsim."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

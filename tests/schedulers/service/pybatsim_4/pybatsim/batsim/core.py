@@ -1,7 +1,5 @@
 """Features that a scheduler requests in its hello."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Flag, auto
 

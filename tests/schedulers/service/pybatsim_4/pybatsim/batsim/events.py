@@ -1,7 +1,5 @@
 """Events that come (named as on the wire, made by :func:`received`) and events that go."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A job as pybatsim keeps it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
