@@ -108,7 +108,7 @@ class Dependents:
     @property
     def any(self) -> bool:
         """Whether a job is held, or others may be held for one."""
-        return bool(self.held or self._stated or self._after)
+        return bool(self.held or self._stated or self._after or self._arrays)
 
     @property
     def due_s(self) -> float:

@@ -320,7 +320,7 @@ class Session(native.SessionCore):
                 return job, reason
             if len(self.counted.pools) > len(self.book.machine.pools):
                 self.book.widen(self.counted.pools)
-            return self._held(job) if job.extras else (job, None)
+            return self._held(job) if job.extras or self.rare else (job, None)
         except RemoteProtocolError as error:
             return job, error.message
 

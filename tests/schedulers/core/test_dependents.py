@@ -129,6 +129,17 @@ def test_a_job_with_the_name_of_an_array() -> None:
         assert [settled_job.job.name for settled_job in dependents.settled(1.0)] == ready
 
 
+@pytest.mark.parametrize("submitted", [0, 10])
+def test_such_a_job_may_state_nothing(submitted: int, tmp_path: Path) -> None:
+    """It ends at 5 + 80 s; the array's task ended at 50 s. The job that waits comes before it, or after it."""
+    waits = {"id": "2", "subtime": submitted, "depends": "afterok:9"}
+    run = _run(
+        tmp_path, [{"id": "9_1", "array": 9}, waits, {"id": "9", "subtime": 5, "seconds": 80}], "--policy", "fcfs"
+    )
+    started = {row["job_id"]: round(float(row["starting_time"])) for row in csv_rows(run / "jobs.csv")}
+    assert started == {"9_1": 0, "9": 5, "2": 85}
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "slurm-backfill:sched_interval=1,batch_sched_delay=0"])
 def test_a_released_job_keeps_its_place(policy: str, tmp_path: Path) -> None:
     """Job 2 waited for job 1, which holds all nodes until 50 s, and came before job 3: it goes first (3 at 50 s, 2 at
