@@ -274,8 +274,8 @@ std::size_t read_plain_profiles(nb::list names, nb::list objects, std::size_t be
   for (; place < objects.size(); ++place) {
     const nb::handle name = names[place], object = objects[place];
     const auto stated = text(name.ptr());
-    ProfilePtr profile = stated ? read_plain_profile(std::string(*stated), object, reprinted, true)
-                                : nullptr;
+    ProfilePtr profile =
+        stated ? read_plain_profile(std::string(*stated), object, reprinted, true) : nullptr;
     if (!profile) break;
     found[name] = std::move(profile);
   }
