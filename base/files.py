@@ -360,8 +360,8 @@ def plain_parts(data: bytes, *keys: str) -> dict[str, Any] | None:
             if isinstance(parts, dict):
                 colons += sum(name.count(":") + 1 for name in parts)
                 parts = [*parts.values()]
-            for begin in range(0, len(parts), _AT_A_TIME):
-                values = whole_parts(parts[begin : begin + _AT_A_TIME])
+            for begin in range(0, len(parts), AT_A_TIME):
+                values = whole_parts(parts[begin : begin + AT_A_TIME])
                 refuse_nesting([values])
                 colons += msgspec.json.encode(values).count(b":")
         return found if top and colons == data.count(b":") else None
@@ -370,8 +370,8 @@ def plain_parts(data: bytes, *keys: str) -> dict[str, Any] | None:
 
 
 _PARTS = list[msgspec.Raw] | dict[str, msgspec.Raw]
-_AT_A_TIME = 1_000
-"""Parts that are read together."""
+AT_A_TIME = 1_000
+"""Parts that :func:`whole_parts` reads together."""
 
 
 def whole_parts(parts: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spillway.base.errors import shown
-from spillway.base.files import parse_json, plain_parts, read_file, whole_parts
+from spillway.base.files import AT_A_TIME, parse_json, plain_parts, read_file, whole_parts
 from spillway.base.limits import InputError
 from spillway.core import StaticJobs, read_plain_profiles
 from spillway.protocol.batsim5.profiles import PROFILES, from_file
@@ -93,15 +93,11 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     return workload
 
 
-_AT_A_TIME = 1_000
-"""Members that are read together."""
-
-
 def _read_profiles(workload: Workload, members: dict[str, Any], origin: Origin) -> None:
     """Read profiles; they are removed as they are read."""
     names = [*members]
-    for begin in range(0, len(names), _AT_A_TIME):
-        part = names[begin : begin + _AT_A_TIME]
+    for begin in range(0, len(names), AT_A_TIME):
+        part = names[begin : begin + AT_A_TIME]
         objects = whole_parts([members.pop(name) for name in part])
         if not workload.rules.old_words:
             objects = [*map(_in_old_words, part, objects)]
@@ -119,8 +115,8 @@ def _read_jobs(workload: Workload, items: list[Any]) -> None:
     number = 0
     items.reverse()
     while items:
-        part = whole_parts(items[: -_AT_A_TIME - 1 : -1])
-        del items[-_AT_A_TIME:]
+        part = whole_parts(items[: -AT_A_TIME - 1 : -1])
+        del items[-AT_A_TIME:]
         place = 0
         while place < len(part):
             place += workload.read_jobs(part, place)
